@@ -1,0 +1,33 @@
+"""What can go wrong, as exceptions of our own.
+
+Every error a user can cause derives from :class:`EasyFirstError`; the command line prints its message and
+exits with code 2. Anything else that escapes is a bug of ours and keeps its traceback.
+"""
+
+from __future__ import annotations
+
+
+class EasyFirstError(Exception):
+    """The base of all errors this package raises on purpose."""
+
+
+class DataError(EasyFirstError):
+    """Input that cannot be read: says which file, which line, and what to do."""
+
+    def __init__(self, message: str, *, source: str | None = None, line: int | None = None) -> None:
+        place = ":".join(str(part) for part in (source, line) if part is not None)
+        super().__init__(f"{place}: {message}" if place else message)
+        self.source = source
+        self.line = line
+
+
+class ModelError(EasyFirstError):
+    """A model directory that is missing, damaged, foreign, or written by a newer version."""
+
+
+class ConfigError(EasyFirstError):
+    """Settings that are unknown or do not fit together."""
+
+
+class InputError(EasyFirstError):
+    """A sentence given to the parser that it cannot parse as it stands, for example without the tags it needs."""

@@ -1,0 +1,161 @@
+"""What a parser is made of and how it is trained: frozen, typed, and closed (an unknown key is an error).
+
+The defaults are the paper's (its hyper-parameter table); the presets are named after the rows of its results tables.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import types
+import typing
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from easyfirst.errors import ConfigError
+from easyfirst.nn.rnn import CELLS
+
+TAGS = {"none": (), "upos": ("upos",), "xpos": ("xpos",), "both": ("upos", "xpos")}
+"""Which columns each choice of tags reads."""
+
+
+def _require(holds: bool, message: str) -> None:
+    if not holds:
+        raise ConfigError(message)
+
+
+@dataclass(frozen=True, slots=True)
+class NetworkConfig:
+    """The sizes and parts of the network (sections 3 and 4)."""
+
+    word_dim: int = 100
+    tag_dim: int = 25
+    relation_dim: int = 25
+    vector_dim: int = 200
+    """v'_i, v_i and enc(t): what the RNNs of the tree read (BiLSTM: half forward, half backward)."""
+    bilstm_layers: int = 2
+    """0: no BiLSTM, v_i = v'_i."""
+    tree_dim: int = 200
+    tree_layers: int = 2
+    """0: no tree encoder, each pending item is only its head's vector."""
+    hidden_dim: int = 100
+    """Hidden units of MLP_U, and of MLP_L."""
+    window: int = 2
+    """k: how many subtrees to each side of the pair the scorer sees."""
+    rnn: str = "lstm"
+    tags: str = "upos"
+
+    def __post_init__(self) -> None:
+        for name in ("word_dim", "vector_dim", "tree_dim", "hidden_dim", "relation_dim", "tag_dim"):
+            _require(getattr(self, name) >= 1, f"{name} must be at least 1")
+        for name in ("bilstm_layers", "tree_layers", "window"):
+            _require(getattr(self, name) >= 0, f"{name} must not be negative")
+        _require(self.vector_dim % 2 == 0, "vector_dim must be even: half of it is read in each direction")
+        _require(self.rnn in CELLS, f"rnn must be one of {', '.join(CELLS)}")
+        _require(self.tags in TAGS, f"tags must be one of {', '.join(TAGS)}")
+
+    @property
+    def n_slots(self) -> int:
+        """How many subtrees a window holds."""
+        return 2 * self.window + 2
+
+    @property
+    def tag_kinds(self) -> tuple[str, ...]:
+        return TAGS[self.tags]
+
+
+@dataclass(frozen=True, slots=True)
+class TrainingConfig:
+    """How the network learns (section 5 and the appendix)."""
+
+    epochs: int = 20
+    seed: int = 1
+    use_dynamic_oracle: bool = True
+    """False: always follow the best correct action, so the parser never sees its own mistakes."""
+    explore_prob: float = 0.1
+    """p_aug: how often a wrong action inside the margin is followed."""
+    margin: float = 1.0
+    update_after: int = 50
+    """The weights change after more than this many violations of the margin."""
+    word_dropout: float = 0.25
+    """alpha: a word seen n times becomes the unknown word with probability alpha / (n + alpha)."""
+    learning_rate: float = 0.001
+    adam_beta1: float = 0.9
+    adam_beta2: float = 0.999
+    clip_norm: float = 5.0
+    weight_decay: float = 1e-6
+    """The share of every dense weight that an update takes away."""
+    freeze_external: bool = False
+    """True: external vectors stay as they were given; False: they are trained on."""
+
+    def __post_init__(self) -> None:
+        _require(self.epochs >= 1, "epochs must be at least 1")
+        _require(0 <= self.explore_prob <= 1, "explore_prob must be between 0 and 1")
+        _require(self.margin > 0, "margin must be positive")
+        _require(self.update_after >= 0, "update_after must not be negative")
+        _require(self.word_dropout >= 0, "word_dropout must not be negative")
+        _require(self.learning_rate > 0, "learning_rate must be positive")
+        _require(0 <= self.adam_beta1 < 1 and 0 <= self.adam_beta2 < 1, "Adam's betas must be in [0, 1)")
+        _require(self.clip_norm > 0, "clip_norm must be positive")
+        _require(0 <= self.weight_decay < 1, "weight_decay must be in [0, 1)")
+        _require(0 <= self.seed < 2**63, "seed must be a non-negative 63-bit integer")
+
+
+@dataclass(frozen=True, slots=True)
+class Config:
+    """Everything that decides what a training run does, apart from the data."""
+
+    preset: str = "paper"
+    network: NetworkConfig = field(default_factory=NetworkConfig)
+    training: TrainingConfig = field(default_factory=TrainingConfig)
+
+    def to_dict(self) -> dict[str, Any]:
+        return dataclasses.asdict(self)
+
+    @classmethod
+    def from_dict(cls, values: Mapping[str, Any]) -> Config:
+        """The inverse of :meth:`to_dict`; raises :class:`ConfigError` for an unknown key or a value of the wrong type."""
+        known = dict(values)
+        network = _build(NetworkConfig, known.pop("network", {}), "network.")
+        training = _build(TrainingConfig, known.pop("training", {}), "training.")
+        preset = known.pop("preset", "paper")
+        if known:
+            raise ConfigError(f"unknown setting {sorted(known)[0]!r}; there are: preset, network, training")
+        if not isinstance(preset, str):
+            raise ConfigError("preset must be text")
+        return cls(preset, network, training)
+
+
+PRESETS: Mapping[str, NetworkConfig] = types.MappingProxyType(
+    {
+        "bottom-up": NetworkConfig(bilstm_layers=0, tree_layers=0),
+        "htlstm": NetworkConfig(bilstm_layers=0),
+        "paper": NetworkConfig(),
+    }
+)
+
+
+def preset(name: str, *, network: Mapping[str, Any] | None = None, training: Mapping[str, Any] | None = None) -> Config:
+    """A preset with some settings changed."""
+    if name not in PRESETS:
+        raise ConfigError(f"unknown preset {name!r}; there are: {', '.join(PRESETS)}")
+    values = dataclasses.asdict(PRESETS[name]) | dict(network or {})
+    return Config.from_dict({"preset": name, "network": values, "training": dict(training or {})})
+
+
+_Part = typing.TypeVar("_Part", NetworkConfig, TrainingConfig)
+
+
+def _build(kind: type[_Part], values: object, prefix: str) -> _Part:
+    if not isinstance(values, Mapping):
+        raise ConfigError(f"{prefix.rstrip('.')} must be a table of settings")
+    settings = typing.cast("Mapping[str, Any]", values)
+    types_of = typing.get_type_hints(kind)
+    for key, value in settings.items():
+        if key not in types_of:
+            raise ConfigError(f"unknown setting {prefix}{key}; there are: {', '.join(types_of)}")
+        wanted = types_of[key]
+        is_right = isinstance(value, wanted) and (wanted is bool or not isinstance(value, bool))
+        if not (is_right or (wanted is float and type(value) is int)):
+            raise ConfigError(f"{prefix}{key} must be of type {wanted.__name__}, not {value!r}")
+    return kind(**settings)

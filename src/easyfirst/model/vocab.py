@@ -1,0 +1,127 @@
+"""What the model knows by name: words, tags, relations, and the words of external vectors.
+
+Numbers become one token ("1990", "3.14", "1,000"; but "3rd" stays itself) and words are lower-cased for the word
+embedding. External vectors look a form up as written first, then normalised. Row 0 of every table is the unknown.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+
+from easyfirst.errors import ModelError
+from easyfirst.nn.words import WordIds
+from easyfirst.treebank.sentence import Sentence
+
+UNKNOWN = 0
+NUMBER = "<number>"
+_NUMBER = re.compile(r"[+-]?[0-9]+([.,:/-][0-9]+)*")
+
+
+@lru_cache(maxsize=1 << 16)
+def normalise(form: str) -> str:
+    """The form under which a word is counted and embedded."""
+    return NUMBER if _NUMBER.fullmatch(form) else form.lower()
+
+
+@dataclass(frozen=True)
+class Vocabulary:
+    """Names and their row numbers."""
+
+    words: Mapping[str, int]  # normalised form -> row, from 1
+    counts: np.ndarray  # (n_words,) how often each row was seen in training; the unknown: 0
+    tags: Mapping[str, Mapping[str, int]]  # kind -> tag -> row, from 1
+    relations: tuple[str, ...]  # all but the root's
+    root_relation: str
+    external: Mapping[str, int] | None = None  # form -> row, from 1
+
+    @classmethod
+    def of(
+        cls, sentences: Iterable[Sentence], *, tag_kinds: Sequence[str], external: Sequence[str] | None = None
+    ) -> Vocabulary:
+        """Of the words, tags and relations of a treebank; the most frequent first."""
+        words: Counter[str] = Counter()
+        tags: dict[str, Counter[str]] = {kind: Counter() for kind in tag_kinds}
+        relations: Counter[str] = Counter()
+        roots: Counter[str] = Counter()
+        for sentence in sentences:
+            words.update(map(normalise, sentence.forms))
+            for kind in tag_kinds:
+                tags[kind].update(tags_of(sentence, kind))
+            for head, relation in zip(sentence.heads, sentence.relations, strict=True):
+                (roots if head == 0 else relations)[relation or "_"] += 1
+        ranked = _ranked(words)
+        return cls(
+            words={word: row for row, word in enumerate(ranked, 1)},
+            counts=np.array([0] + [words[word] for word in ranked], dtype=np.int64),
+            tags={kind: {tag: row for row, tag in enumerate(_ranked(counter), 1)} for kind, counter in tags.items()},
+            relations=tuple(_ranked(relations)),
+            root_relation=_ranked(roots)[0] if roots else "root",
+            external=None if external is None else {word: row for row, word in enumerate(external, 1)},
+        )
+
+    def encode(self, sentences: Sequence[Sentence]) -> WordIds:
+        """The words of sentences, one sentence after the other, as row numbers."""
+        forms = [form for sentence in sentences for form in sentence.forms]
+        words = self.words
+        external = None
+        if self.external is not None:
+            rows = self.external
+            external = np.array([rows.get(form) or rows.get(normalise(form), UNKNOWN) for form in forms], np.int64)
+        tags = tuple(
+            np.array([rows.get(tag, UNKNOWN) for sentence in sentences for tag in tags_of(sentence, kind)], np.int64)
+            for kind, rows in self.tags.items()
+        )
+        return WordIds(np.array([words.get(normalise(form), UNKNOWN) for form in forms], np.int64), external, tags)
+
+    def to_dict(self) -> dict[str, Any]:
+        """As JSON holds it."""
+        return {
+            "words": list(self.words),
+            "counts": self.counts[1:].tolist(),
+            "tags": {kind: list(rows) for kind, rows in self.tags.items()},
+            "relations": list(self.relations),
+            "root_relation": self.root_relation,
+            "external": None if self.external is None else list(self.external),
+        }
+
+    @classmethod
+    def from_dict(cls, values: Mapping[str, Any]) -> Vocabulary:
+        """The inverse of :meth:`to_dict`; raises :class:`ModelError` if something is missing or of the wrong kind."""
+        try:
+            external = values["external"]
+            vocabulary = cls(
+                words=_numbered(values["words"]),
+                counts=np.array([0, *values["counts"]], dtype=np.int64),
+                tags={str(kind): _numbered(tags) for kind, tags in values["tags"].items()},
+                relations=tuple(_numbered(values["relations"])),
+                root_relation=str(values["root_relation"]),
+                external=None if external is None else _numbered(external),
+            )
+        except (KeyError, TypeError, ValueError, AttributeError) as error:
+            raise ModelError(f"the vocabulary is damaged ({error})") from error
+        if len(vocabulary.counts) != len(vocabulary.words) + 1:
+            raise ModelError("the vocabulary is damaged (as many counts as words are needed)")
+        return vocabulary
+
+
+def tags_of(sentence: Sentence, kind: str) -> Sequence[str]:
+    """The tags of one kind."""
+    return sentence.upos if kind == "upos" else sentence.xpos
+
+
+def _ranked(counter: Counter[str]) -> list[str]:
+    return sorted(counter, key=lambda name: (-counter[name], name))
+
+
+def _numbered(names: Sequence[str]) -> dict[str, int]:
+    rows = {name: row for row, name in enumerate(names, 1)}
+    if len(rows) != len(names) or not all(isinstance(name, str) for name in rows):
+        raise ValueError("names must be different texts")
+    return rows

@@ -1,0 +1,63 @@
+"""The tree encoder (section 3): every subtree a vector c = e_l ∘ e_r, built incrementally as in Algorithm 2.
+
+A node's *state* is the pair of its two RNN states. Attaching a modifier advances one of the two by
+enc(modifier) = tanh(W^e (c ∘ relation) + b), so the modifiers are read from the head outward.
+
+Without tree layers (the paper's baseline) a node is only its head's vector: its state is v_i, and never changes.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from easyfirst.nn import rnn
+from easyfirst.nn.namespace import Array, Namespace
+
+LEFT, RIGHT = 0, 1
+"""The side of its head a modifier is on; also the direction of an action, and the row of two-sided weights."""
+
+
+@dataclass(frozen=True, slots=True)
+class TreeWeights:
+    """RNN_L and RNN_R, the relation embeddings, W^e, and the vector that stands outside the pending list."""
+
+    padding: Array  # (vector_dim,)
+    layers: tuple[rnn.Layer, ...]
+    cell: rnn.Cell
+    relations: Array | None  # (n_relations, relation_dim)
+    encode: Array | None  # (2 * tree_dim + relation_dim, vector_dim)
+    bias: Array | None  # (vector_dim,)
+
+    @property
+    def has_layers(self) -> bool:
+        return bool(self.layers)
+
+    @property
+    def output_dim(self) -> int:
+        """The width of e_l, and of e_r (without layers: of half of v_i)."""
+        return self.layers[-1].dim if self.layers else int(self.padding.shape[0]) // 2
+
+
+def leaf_states(xp: Namespace, weights: TreeWeights, vectors: Array) -> Array:
+    """The states of nodes without modifiers: (rows, vector_dim) -> (2, rows, state)."""
+    if weights.layers:
+        return rnn.start(xp, weights.cell, weights.layers, vectors)
+    half = weights.output_dim
+    return xp.stack([vectors[:, :half], vectors[:, half:]], 0)
+
+
+def relation_table(xp: Namespace, weights: TreeWeights) -> Array:
+    """What each relation adds to W^e (c ∘ relation) + b: (n_relations, vector_dim)."""
+    assert weights.relations is not None and weights.encode is not None and weights.bias is not None
+    return xp.matmul(weights.relations, weights.encode[2 * weights.output_dim :]) + weights.bias
+
+
+def encode_modifiers(xp: Namespace, weights: TreeWeights, c: Array, relations: Array) -> Array:
+    """enc of finished subtrees: c (rows, 2 * tree_dim), rows of :func:`relation_table` -> (rows, vector_dim)."""
+    assert weights.encode is not None
+    return xp.tanh(xp.matmul(c, weights.encode[: 2 * weights.output_dim]) + relations)
+
+
+def attach(xp: Namespace, weights: TreeWeights, state: Array, encoded: Array, *, side: int) -> Array:
+    """The head's states on one side after it takes a modifier there: (rows, state) -> (rows, state)."""
+    return rnn.advance(xp, weights.cell, weights.layers, encoded, state, side=side)

@@ -1,0 +1,53 @@
+"""Every action open to the parser, with its score, kept up to date while the pending lists shrink."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from easyfirst.parsing.pending import Pending
+
+
+class Candidates:
+    """The scores of all actions on all pairs, and for each pair and direction the best relation.
+
+    The best ones lie in a grid, a line for each sentence and a cell for each word and direction, so that the best
+    action of every sentence is one ``argmax``. A word that has no pair has minus infinity.
+    """
+
+    __slots__ = ("_best", "_cells", "_relations", "n_relations", "pending", "scores", "width")
+
+    def __init__(self, pending: Pending, n_relations: int) -> None:
+        self.pending = pending
+        self.n_relations = n_relations
+        self.width = int(pending.lengths[0])
+        n_sentences, outside = len(pending.lengths), pending.outside
+        self.scores = np.zeros((outside + 1, 2, n_relations), dtype=np.float32)  # by row of pend[i]
+        self._best = np.full((n_sentences * self.width + 1, 2), -np.inf, dtype=np.float32)
+        self._relations = np.zeros((n_sentences * self.width + 1, 2), dtype=np.int64)
+        sentence = np.repeat(np.arange(n_sentences), pending.lengths)
+        self._cells = np.empty(outside + 1, dtype=np.int64)  # row -> line of the grid
+        self._cells[:outside] = np.arange(outside) - pending.starts[sentence] + sentence * self.width
+        self._cells[outside] = n_sentences * self.width
+
+    def best(self, n_active: int) -> np.ndarray:
+        """The best score of each pair and direction: (n_active, width * 2), a view."""
+        return self._best[: n_active * self.width].reshape(n_active, self.width * 2)
+
+    def best_relations(self, n_active: int) -> np.ndarray:
+        """The relations those scores belong to: (n_active, width * 2), a view."""
+        return self._relations[: n_active * self.width].reshape(n_active, self.width * 2)
+
+    def update(self, left: np.ndarray, right: np.ndarray, scores: np.ndarray) -> None:
+        """New scores (n, 2 * n_relations) of pairs; where either side is the outside there is no pair."""
+        scores = scores.reshape(-1, self.n_relations)
+        relations = scores.argmax(axis=1)
+        best = scores[np.arange(len(scores)), relations].reshape(-1, 2)
+        best[right == self.pending.outside] = -np.inf
+        self.scores[left] = scores.reshape(-1, 2, self.n_relations)
+        cells = self._cells[left]
+        self._best[cells] = best
+        self._relations[cells] = relations.reshape(-1, 2)
+
+    def withdraw(self, rows: np.ndarray) -> None:
+        """Rows that have left the pending list have no pair any more."""
+        self._best[self._cells[rows]] = -np.inf

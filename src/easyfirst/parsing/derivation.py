@@ -1,0 +1,71 @@
+"""What the parser did: every attachment in the order it was decided (Algorithm 1's ``arcs``, with scores)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+from easyfirst.nn.trees import LEFT
+
+
+@dataclass(frozen=True, slots=True)
+class Attachment:
+    """One step of a derivation. Words are numbered from 1."""
+
+    step: int
+    """From 1: the first step is the decision the parser found easiest."""
+    head: int
+    modifier: int
+    relation: str
+    score: float
+    margin: float
+    """How far the action's score was above the next best action's; infinite if there was no other."""
+
+    @property
+    def direction(self) -> str:
+        """On which side of its head the modifier is."""
+        return "left" if self.modifier < self.head else "right"
+
+
+@dataclass(frozen=True, slots=True)
+class Actions:
+    """What was done in one step, one action for each sentence still running, in the batch's order."""
+
+    left: np.ndarray  # rows of pend[i]
+    directions: np.ndarray
+    relations: np.ndarray
+    scores: np.ndarray
+    margins: np.ndarray
+
+
+@dataclass(frozen=True, slots=True)
+class Derivations:
+    """All steps of a batch: ``steps[t]`` holds the t-th attachment of every sentence that has one."""
+
+    starts: np.ndarray
+    lengths: np.ndarray
+    heads: list[np.ndarray]
+    modifiers: list[np.ndarray]
+    actions: list[Actions]
+
+    def of_sentence(self, number: int, relation_names: tuple[str, ...]) -> Iterator[Attachment]:
+        """The derivation of one sentence, given by its number in the batch."""
+        start = int(self.starts[number]) - 1
+        for step in range(int(self.lengths[number]) - 1):
+            actions = self.actions[step]
+            yield Attachment(
+                step=step + 1,
+                head=int(self.heads[step][number]) - start,
+                modifier=int(self.modifiers[step][number]) - start,
+                relation=relation_names[actions.relations[number]],
+                score=float(actions.scores[number]),
+                margin=float(actions.margins[number]),
+            )
+
+
+def head_and_modifier(left: np.ndarray, right: np.ndarray, directions: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Of the pairs (left, right): which is the head, and which the modifier."""
+    is_left = directions == LEFT
+    return np.where(is_left, right, left), np.where(is_left, left, right)

@@ -1,0 +1,163 @@
+"""Error exploration (section 5.2 and Algorithm 4): which action training follows, and where the margin was violated.
+
+Exploration needs no gradient. It is the parser's own loop with another way to choose, which also writes down what the
+loss needs: the violating pairs of actions, and which *version* of which subtree stood in their windows.
+
+A version is a number for the state of one side of a node: the rows come first (the state of a leaf), then every
+attachment, in the order they were made, gives the next number to the side of the head that it changed.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from easyfirst.nn.trees import LEFT, RIGHT
+from easyfirst.parsing.candidates import Candidates
+from easyfirst.parsing.derivation import Actions, head_and_modifier
+from easyfirst.parsing.oracle import Gold, Oracle
+
+
+@dataclass(frozen=True, slots=True)
+class Attachments:
+    """How every version beyond the leaves came about."""
+
+    sides: np.ndarray  # (n,) which RNN of the head took the modifier
+    before: np.ndarray  # (n,) the head's version on that side before
+    modifiers: np.ndarray  # (n, 2) the modifier's last versions, left and right
+    relations: np.ndarray  # (n,)
+
+
+@dataclass(frozen=True, slots=True)
+class Violations:
+    """The steps at which the best correct action did not lead the best wrong one by the margin."""
+
+    windows: np.ndarray  # (n, 2, n_slots, 2) versions, (correct, wrong) by slot by side
+    actions: np.ndarray  # (n, 2) direction * n_relations + relation, (correct, wrong)
+    losses: np.ndarray  # (n,) margin - correct + wrong, as the exploring parser scored it
+
+
+class Explorer:
+    """A chooser that follows the parser's mistakes and notes the violations of the margin."""
+
+    def __init__(
+        self,
+        gold: Gold,
+        *,
+        window: int,
+        margin: float,
+        explore_prob: float,
+        use_dynamic_oracle: bool,
+        rng: np.random.Generator,
+    ) -> None:
+        self._oracle = Oracle(gold)
+        self._window = window
+        self._margin = margin
+        self._explore_prob = explore_prob
+        self._use_dynamic_oracle = use_dynamic_oracle
+        self._rng = rng
+        n_rows = len(gold.heads)
+        self._versions = np.stack([np.arange(n_rows), np.arange(n_rows)])  # (2, n_rows + 1)
+        self._n_versions = n_rows
+        self._attachments: list[tuple[np.ndarray, ...]] = []
+        self._violations: list[tuple[np.ndarray, ...]] = []
+        self.n_violations = 0
+        self.loss = 0.0
+
+    def __call__(self, candidates: Candidates, n_active: int) -> Actions:
+        correct, wrong = self.best_of_each(candidates, n_active)
+        lead = correct.scores - wrong.scores
+        is_close = lead < self._margin
+        self._note_violations(candidates, correct, wrong, np.flatnonzero(is_close))
+        chosen = self._follow(correct, wrong, lead, is_close) if self._use_dynamic_oracle else correct
+        self._note_attachments(candidates, chosen)
+        return chosen
+
+    def best_of_each(self, candidates: Candidates, n_active: int) -> tuple[Actions, Actions]:
+        """The best correct and the best wrong action of every sentence."""
+        pending = candidates.pending
+        gold = self._oracle.gold
+        best = candidates.best(n_active)
+        rows = np.minimum(pending.starts[:n_active, None] + np.arange(candidates.width), pending.outside)
+        right = pending.next[rows]
+        h = np.stack([right, rows], axis=-1).reshape(best.shape)  # LEFT, RIGHT
+        m = np.stack([rows, right], axis=-1).reshape(best.shape)
+        is_pair = best > -np.inf
+        is_gold, is_free = self._oracle.judge(h, m)
+        is_gold &= is_pair
+        is_free &= is_pair
+
+        correct = np.where(is_free, best, np.float32(-np.inf))
+        wrong = np.where(is_free, np.float32(-np.inf), best)
+        correct_relations = candidates.best_relations(n_active)
+        wrong_relations = correct_relations.copy()
+        correct_relations = correct_relations.copy()
+        lines, cells = np.nonzero(is_gold)  # under the gold relation correct, under any other wrong
+        relations = gold.relations[m[lines, cells]]
+        scores = candidates.scores[rows[lines, cells >> 1], cells & 1]  # (n, n_relations)
+        each = np.arange(len(lines))
+        correct[lines, cells] = scores[each, relations]
+        correct_relations[lines, cells] = relations
+        scores[each, relations] = -np.inf
+        others = scores.argmax(axis=1)
+        wrong[lines, cells] = scores[each, others]
+        wrong_relations[lines, cells] = others
+        return (
+            _best_actions(candidates, correct, correct_relations),
+            _best_actions(candidates, wrong, wrong_relations),
+        )
+
+    def _follow(self, correct: Actions, wrong: Actions, lead: np.ndarray, is_close: np.ndarray) -> Actions:
+        """The wrong action where it leads, and sometimes where it is close; else the correct one."""
+        is_bold = self._rng.random(len(lead)) < self._explore_prob
+        use_wrong = (lead < 0) | (is_close & is_bold)
+        parts = (
+            np.where(use_wrong, of_wrong, of_correct)
+            for of_wrong, of_correct in (
+                (wrong.left, correct.left),
+                (wrong.directions, correct.directions),
+                (wrong.relations, correct.relations),
+                (wrong.scores, correct.scores),
+                (-lead, lead),
+            )
+        )
+        return Actions(*parts)
+
+    def _note_violations(self, candidates: Candidates, correct: Actions, wrong: Actions, at: np.ndarray) -> None:
+        if not len(at):
+            return
+        windows: list[np.ndarray] = []
+        actions: list[np.ndarray] = []
+        for action in (correct, wrong):
+            nodes = candidates.pending.around(action.left[at], self._window, self._window + 1)
+            windows.append(np.stack([self._versions[LEFT, nodes], self._versions[RIGHT, nodes]], axis=-1))
+            actions.append(action.directions[at] * candidates.n_relations + action.relations[at])
+        losses = np.float32(self._margin) - correct.scores[at] + wrong.scores[at]
+        self._violations.append((np.stack(windows, axis=1), np.stack(actions, axis=1), losses))
+        self.n_violations += len(at)
+        self.loss += float(losses.sum())
+
+    def _note_attachments(self, candidates: Candidates, chosen: Actions) -> None:
+        h, m = head_and_modifier(chosen.left, candidates.pending.next[chosen.left], chosen.directions)
+        before = self._versions[chosen.directions, h]
+        self._attachments.append((chosen.directions, before, self._versions[:, m].T, chosen.relations))
+        self._versions[chosen.directions, h] = self._n_versions + np.arange(len(h))
+        self._n_versions += len(h)
+        self._oracle.attached(m)
+
+    def attachments(self) -> Attachments:
+        """All attachments made, in order."""
+        return Attachments(*(np.concatenate(parts) for parts in zip(*self._attachments, strict=True)))
+
+    def violations(self) -> Violations:
+        """All violations met, in order. There must be at least one."""
+        return Violations(*(np.concatenate(parts) for parts in zip(*self._violations, strict=True)))
+
+
+def _best_actions(candidates: Candidates, scores: np.ndarray, relations: np.ndarray) -> Actions:
+    lines = np.arange(len(scores))
+    cells = scores.argmax(axis=1)
+    best = scores[lines, cells]
+    left = candidates.pending.starts[: len(scores)] + (cells >> 1)
+    return Actions(left, cells & 1, relations[lines, cells], best, np.full_like(best, np.inf))

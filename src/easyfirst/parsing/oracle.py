@@ -1,0 +1,65 @@
+"""The dynamic oracle G (section 5.2): which actions do no more harm than has been done already.
+
+An action is correct if its modifier is *complete* (no gold modifier of it is still unattached) and
+
+- its head is the modifier's gold head and its relation the gold relation, or
+- the modifier's gold head is gone from the pending list: then any head and any relation is as good as another.
+
+The gold root's head is the outside, which never goes, so attaching the gold root is never correct. For a projective
+gold tree there is always a correct action, whatever mistakes came before.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+
+@dataclass(frozen=True, slots=True)
+class Gold:
+    """The gold trees of a batch, over its rows."""
+
+    heads: np.ndarray  # (n_rows + 1,) the row of each word's head; the root's is the outside
+    relations: np.ndarray  # (n_rows + 1,)
+
+    @classmethod
+    def of(cls, heads: Sequence[Sequence[int]], relations: Sequence[Sequence[int]]) -> Gold:
+        """From 1-based heads (0 = root) and relation numbers (the root's is not looked at), sentence by sentence."""
+        outside = sum(map(len, heads))
+        head_rows = np.full(outside + 1, outside, dtype=np.int64)
+        relation_ids = np.zeros(outside + 1, dtype=np.int64)
+        start = 0
+        for sentence_heads, sentence_relations in zip(heads, relations, strict=True):
+            end = start + len(sentence_heads)
+            ids = np.asarray(sentence_heads, dtype=np.int64)
+            head_rows[start:end] = np.where(ids == 0, outside, start + ids - 1)
+            relation_ids[start:end] = sentence_relations
+            start = end
+        return cls(head_rows, relation_ids)
+
+
+class Oracle:
+    """The gold trees and what has become of their words so far."""
+
+    __slots__ = ("gold", "is_gone", "n_missing")
+
+    def __init__(self, gold: Gold) -> None:
+        self.gold = gold
+        outside = len(gold.heads) - 1
+        self.n_missing = np.bincount(gold.heads[:outside], minlength=outside + 1)
+        """Gold modifiers of each word not yet attached, to whatever head."""
+        self.is_gone = np.zeros(outside + 1, dtype=bool)
+        """Which words have left the pending list."""
+
+    def judge(self, h: np.ndarray, m: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Of arcs h -> m: which are correct under the gold relation only, and which under any relation."""
+        gold_head = self.gold.heads[m]
+        is_complete = self.n_missing[m] == 0
+        return is_complete & (gold_head == h), is_complete & self.is_gone[gold_head]
+
+    def attached(self, m: np.ndarray) -> None:
+        """Modifiers have been attached, one in each of some sentences."""
+        self.n_missing[self.gold.heads[m]] -= 1
+        self.is_gone[m] = True

@@ -1,0 +1,76 @@
+"""A treebank as arrays, from which batches of sentences are cut."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from easyfirst.model.vocab import UNKNOWN, Vocabulary
+from easyfirst.nn.words import WordIds
+from easyfirst.parsing.oracle import Gold
+from easyfirst.treebank.sentence import Sentence
+
+
+@dataclass(frozen=True, slots=True)
+class Batch:
+    """Some sentences, longest first."""
+
+    lengths: np.ndarray
+    ids: WordIds
+    gold: Gold
+
+    @property
+    def n_words(self) -> int:
+        return int(self.lengths.sum())
+
+
+class Corpus:
+    """Training sentences: projective, with heads and relations."""
+
+    def __init__(self, sentences: Sequence[Sentence], vocabulary: Vocabulary) -> None:
+        self.ids = vocabulary.encode(sentences)
+        self.lengths = np.array([len(sentence) for sentence in sentences], dtype=np.int64)
+        self._starts = np.cumsum(self.lengths) - self.lengths
+        self._heads = np.array([head for sentence in sentences for head in sentence.heads], dtype=np.int64)
+        numbers = {relation: number for number, relation in enumerate(vocabulary.relations)}
+        labels = (relation or "_" for sentence in sentences for relation in sentence.relations)
+        self._relations = np.array([numbers.get(label, 0) for label in labels], dtype=np.int64)  # 0 only at roots
+
+    def __len__(self) -> int:
+        return len(self.lengths)
+
+    def batch(self, numbers: np.ndarray, *, unknown_prob: np.ndarray, rng: np.random.Generator) -> Batch:
+        """Sentences by their numbers. Words become unknown by chance, row by row of ``unknown_prob`` (section 5.3)."""
+        numbers = numbers[np.argsort(-self.lengths[numbers], kind="stable")]
+        lengths = self.lengths[numbers]
+        starts = np.cumsum(lengths) - lengths
+        n_words = int(lengths.sum())
+        rows = np.arange(n_words) + np.repeat(self._starts[numbers] - starts, lengths)
+        heads = self._heads[rows]
+        gold = Gold(
+            heads=np.append(np.where(heads == 0, n_words, heads - 1 + np.repeat(starts, lengths)), n_words),
+            relations=np.append(self._relations[rows], 0),
+        )
+        return Batch(lengths, drop_words(_select(self.ids, rows), unknown_prob, rng), gold)
+
+
+def _select(ids: WordIds, rows: np.ndarray) -> WordIds:
+    external = None if ids.external is None else ids.external[rows]
+    return WordIds(ids.words[rows], external, tuple(tags[rows] for tags in ids.tags))
+
+
+def unknown_probabilities(counts: np.ndarray, alpha: float) -> np.ndarray:
+    """p_unk(w) = alpha / (#(w) + alpha) for every row of the vocabulary (section 5.3)."""
+    return alpha / np.maximum(counts + alpha, np.finfo(np.float64).tiny)
+
+
+def drop_words(ids: WordIds, unknown_prob: np.ndarray, rng: np.random.Generator) -> WordIds:
+    """Make words unknown by chance; half of those lose their external vector too, as rare words often have none."""
+    is_dropped = rng.random(len(ids.words)) < unknown_prob[ids.words]
+    words = np.where(is_dropped, UNKNOWN, ids.words)
+    if ids.external is None:
+        return WordIds(words, None, ids.tags)
+    loses_external = is_dropped & (rng.random(len(words)) < 0.5)
+    return WordIds(words, np.where(loses_external, UNKNOWN, ids.external), ids.tags)

@@ -1,0 +1,93 @@
+"""One update of the weights: explore some sentences without gradients, replay their violations with them (section 5)."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from easyfirst.model.config import Config
+from easyfirst.nn.network import Network, network_of
+from easyfirst.nn.words import Packing, encode_words
+from easyfirst.parsing.engine import Engine
+from easyfirst.parsing.exploration import Explorer
+from easyfirst.training.corpus import Batch
+from easyfirst.training.optimizer import Optimizer
+from easyfirst.training.replay import hinge_losses
+from easyfirst.training.gradients import WeightGradients
+
+
+@dataclass(frozen=True, slots=True)
+class Explored:
+    """A batch that has been parsed under the oracle's eye, and its word vectors with their gradient's graph."""
+
+    vectors: Tensor
+    explorer: Explorer
+
+
+class Learner:
+    """The weights, in one memory for PyTorch to change and for NumPy to parse with."""
+
+    def __init__(self, arrays: Mapping[str, np.ndarray], config: Config, rng: np.random.Generator) -> None:
+        self.config = config
+        self.rng = rng
+        self.parameters = {name: torch.from_numpy(array) for name, array in arrays.items()}
+        for name, tensor in self.parameters.items():
+            tensor.requires_grad_(not (name == "words.external" and config.training.freeze_external))
+        self.network: Network = network_of(self.parameters, rnn=config.network.rnn)
+        self.arrays = {name: tensor.detach().numpy() for name, tensor in self.parameters.items()}
+        self.optimizer = Optimizer(self.parameters, config.training)
+        self._numpy_network = network_of(self.arrays, rnn=config.network.rnn)
+        self._engine: Engine | None = None
+        self._gradients = WeightGradients()
+
+    @property
+    def engine(self) -> Engine:
+        """The parser with the weights as they are now."""
+        if self._engine is None:
+            self._engine = Engine(self._numpy_network)
+        return self._engine
+
+    def explore(self, batch: Batch) -> Explored:
+        """Parse a batch, following the parser's own mistakes (Algorithm 4), and note the violations."""
+        training = self.config.training
+        vectors = encode_words(self._gradients.namespace, self.network.words, batch.ids, Packing.of(batch.lengths.tolist()))
+        explorer = Explorer(
+            batch.gold,
+            window=self.config.network.window,
+            margin=training.margin,
+            explore_prob=training.explore_prob,
+            use_dynamic_oracle=training.use_dynamic_oracle,
+            rng=self.rng,
+        )
+        self.engine.run(vectors.detach().numpy(), batch.lengths.tolist(), explorer)
+        return Explored(vectors, explorer)
+
+    def update(self, explored: list[Explored]) -> float:
+        """One step of Adam on the mean loss of all violations; the loss."""
+        n_violations = sum(part.explorer.n_violations for part in explored)
+        loss = 0.0
+        for part in explored:
+            if part.explorer.n_violations:
+                losses = hinge_losses(
+                    self._gradients.namespace,
+                    self.network,
+                    part.vectors,
+                    part.explorer.attachments(),
+                    part.explorer.violations(),
+                    margin=self.config.training.margin,
+                )
+                part_loss = losses.sum() / n_violations
+                part_loss.backward()  # type: ignore[no-untyped-call]
+                loss += part_loss.item()
+        if n_violations:
+            self._gradients.collect()
+            self.optimizer.step()
+            self._engine = None
+        if not math.isfinite(loss):
+            raise FloatingPointError("the loss is not a finite number")
+        return loss

@@ -1,0 +1,55 @@
+"""Files of text, plain or gzipped, as streams of byte lines whose failures say which file and what to do."""
+
+from __future__ import annotations
+
+import gzip
+import zlib
+from collections.abc import Iterator
+from os import PathLike, fspath
+from pathlib import Path
+from typing import BinaryIO, cast
+
+from easyfirst.errors import DataError
+
+BYTE_ORDER_MARK = b"\xef\xbb\xbf"
+
+
+def open_file(path: str | PathLike[str]) -> BinaryIO:
+    """Open a file for reading bytes; a name that ends in ``.gz`` is unpacked on the way."""
+    name = fspath(path)
+    try:
+        if name.endswith(".gz"):
+            return cast(BinaryIO, gzip.open(name, "rb"))
+        return Path(name).open("rb")
+    except FileNotFoundError:
+        raise DataError("there is no such file; check the name", source=name) from None
+    except IsADirectoryError:
+        raise DataError("this is a directory; name a file in it", source=name) from None
+    except PermissionError:
+        # Some systems answer "permission denied" when a directory is opened as a file.
+        what = "this is a directory; name a file in it" if Path(name).is_dir() else "no permission to read this file"
+        raise DataError(what, source=name) from None
+    except OSError as error:
+        raise DataError(f"the file cannot be opened: {error.strerror}", source=name) from None
+
+
+def read_lines(stream: BinaryIO, name: str) -> Iterator[bytes]:
+    """The lines of a stream, line ends included, each as soon as it is there. Only a line feed ends a line."""
+    try:
+        yield from stream
+    except (EOFError, zlib.error, gzip.BadGzipFile) as error:
+        raise DataError(f"damaged or incomplete gzip file ({error}); fetch it again", source=name) from None
+    except OSError as error:
+        raise DataError(f"reading failed: {error.strerror or error}", source=name) from None
+
+
+def decode(block: bytes, *, name: str, line: int) -> str:
+    """Decode UTF-8; ``line`` is the number of the block's first line, for the error message."""
+    try:
+        return block.decode("utf-8")
+    except UnicodeDecodeError as error:
+        raise DataError(
+            f"byte 0x{block[error.start]:02X} is not valid UTF-8; convert the file to UTF-8 first",
+            source=name,
+            line=line + block.count(b"\n", 0, error.start),
+        ) from None

@@ -1,0 +1,50 @@
+"""Projectivity: the trees that attaching neighbours, and so easy-first parsing, can build.
+
+An arc is projective if its head dominates every word between the head and the modifier; a tree is projective if
+all its arcs are. The root 0 dominates every word, so its arcs always are.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+
+def is_projective(heads: Sequence[int]) -> bool:
+    """Whether a tree, given as the head of each word, is projective."""
+    return next(_non_projective(heads), None) is None
+
+
+def non_projective_arcs(heads: Sequence[int]) -> list[int]:
+    """The modifiers of the arcs that are not projective, from left to right."""
+    return list(_non_projective(heads))
+
+
+def _non_projective(heads: Sequence[int]) -> Iterator[int]:
+    """In preorder the words a head dominates follow it without a gap, so two bounds check a stretch of words."""
+    ranks, ends = _preorder(heads)
+    for m, h in enumerate(heads, 1):
+        between = ranks[m + 1 : h] if m < h else ranks[h + 1 : m]
+        if between and not (ranks[h] < min(between) and max(between) < ends[h]):
+            yield m
+
+
+def _preorder(heads: Sequence[int]) -> tuple[list[int], list[int]]:
+    """For 0 and each word: its rank in preorder, and the rank just after the last word it dominates."""
+    n = len(heads)
+    children: list[list[int]] = [[] for _ in range(n + 1)]
+    for m, h in enumerate(heads, 1):
+        children[h].append(m)
+    order: list[int] = []
+    stack = [0]
+    while stack:
+        node = stack.pop()
+        order.append(node)
+        stack += children[node]
+    if len(order) != n + 1:
+        raise ValueError("the heads have a cycle: projectivity is defined for trees")
+    ranks, sizes = [0] * (n + 1), [1] * (n + 1)
+    for rank, node in enumerate(order):
+        ranks[node] = rank
+    for node in reversed(order[1:]):
+        sizes[heads[node - 1]] += sizes[node]
+    return ranks, [rank + size for rank, size in zip(ranks, sizes, strict=True)]

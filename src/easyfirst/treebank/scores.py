@@ -1,0 +1,248 @@
+"""Attachment scores: the share of words with the right head (UAS), and with the right head and relation (LAS).
+
+Three conventions, never mixed and always named:
+
+* ``ud``: all words, relation subtypes (after ``:``) ignored, as the CoNLL 2018 shared task's scorer.
+* ``conllx``: words made of Unicode punctuation only are left out, relations in full, as CoNLL-X and the paper.
+* ``full``: all words, relations in full; this one selects models. The tables by relation and by sentence length
+  and the rates of whole trees use it too.
+
+Both sides must have the same words. A relation that is not given (None) counts as one more label, ``_``.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from itertools import zip_longest
+from typing import Any, NoReturn
+from unicodedata import category
+
+from easyfirst.errors import DataError
+from easyfirst.treebank.sentence import Sentence
+
+LENGTHS = ("1-10", "11-20", "21-30", "31-40", "41-50", "51+")
+
+
+@dataclass(frozen=True, slots=True)
+class Attachment:
+    """How many words there were, how many got the right head, and how many the right relation as well."""
+
+    words: int = 0
+    heads: int = 0
+    labelled: int = 0
+
+    def __add__(self, other: Attachment) -> Attachment:
+        return Attachment(self.words + other.words, self.heads + other.heads, self.labelled + other.labelled)
+
+    @property
+    def uas(self) -> float:
+        return percent(self.heads, self.words)
+
+    @property
+    def las(self) -> float:
+        return percent(self.labelled, self.words)
+
+    def to_dict(self) -> dict[str, float]:
+        return {"UAS": self.uas, "LAS": self.las, "words": self.words}
+
+
+@dataclass(frozen=True, slots=True)
+class RelationScore:
+    """One relation: how often it is in the gold trees, in the system's, and in both with the same head."""
+
+    gold: int
+    system: int
+    correct: int
+
+    def to_dict(self) -> dict[str, float]:
+        return {
+            "gold": self.gold,
+            "system": self.system,
+            "correct": self.correct,
+            "precision": percent(self.correct, self.system),
+            "recall": percent(self.correct, self.gold),
+            "f1": percent(2 * self.correct, self.gold + self.system),
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class Scores:
+    """Everything counted over a treebank; percentages are made when asked for."""
+
+    ud: Attachment
+    conllx: Attachment
+    full: Attachment
+    sentences: int
+    exact_unlabelled: int  # sentences with every head right
+    exact_labelled: int  # sentences with every head and relation right
+    relations: Mapping[str, RelationScore]
+    lengths: Mapping[str, tuple[int, Attachment]]  # sentences and words of each range of lengths
+
+    def to_dict(self) -> dict[str, Any]:
+        """All scores in per cent, as plain values for JSON."""
+        return {
+            "ud": self.ud.to_dict(),
+            "conllx": self.conllx.to_dict(),
+            "full": self.full.to_dict(),
+            "sentences": self.sentences,
+            "exact": {
+                "unlabelled": percent(self.exact_unlabelled, self.sentences),
+                "labelled": percent(self.exact_labelled, self.sentences),
+            },
+            "relations": {label: relation.to_dict() for label, relation in self.relations.items()},
+            "lengths": {
+                length: {**attachment.to_dict(), "sentences": sentences}
+                for length, (sentences, attachment) in self.lengths.items()
+            },
+        }
+
+
+class Scorer:
+    """Counts sentence by sentence; ``scores()`` may be asked for at any time."""
+
+    def __init__(self) -> None:
+        self._ud = self._conllx = self._full = Attachment()
+        self._exact_unlabelled = self._exact_labelled = 0
+        self._gold: Counter[str] = Counter()
+        self._system: Counter[str] = Counter()
+        self._correct: Counter[str] = Counter()
+        self._lengths: dict[str, tuple[int, Attachment]] = {length: (0, Attachment()) for length in LENGTHS}
+
+    def add(
+        self,
+        forms: Sequence[str],
+        *,
+        gold_heads: Sequence[int],
+        gold_relations: Sequence[str | None],
+        system_heads: Sequence[int],
+        system_relations: Sequence[str | None],
+    ) -> None:
+        """Count one sentence."""
+        gold_labels = [relation or "_" for relation in gold_relations]
+        system_labels = [relation or "_" for relation in system_relations]
+        heads = [gold == system for gold, system in zip(gold_heads, system_heads, strict=True)]
+        same = [gold == system for gold, system in zip(gold_labels, system_labels, strict=True)]
+        same_type = [
+            equal or gold.partition(":")[0] == system.partition(":")[0]
+            for equal, gold, system in zip(same, gold_labels, system_labels, strict=True)
+        ]
+        scored = [not is_punctuation(form) for form in forms]
+
+        full = _count(heads, same)
+        self._full += full
+        self._ud += _count(heads, same_type)
+        self._conllx += _count(heads, same, scored)
+        self._exact_unlabelled += full.heads == full.words
+        self._exact_labelled += full.labelled == full.words
+        self._gold.update(gold_labels)
+        self._system.update(system_labels)
+        self._correct.update(
+            label for label, head, equal in zip(gold_labels, heads, same, strict=True) if head and equal
+        )
+        length = LENGTHS[min(max(len(forms) - 1, 0) // 10, len(LENGTHS) - 1)]
+        sentences, attachment = self._lengths[length]
+        self._lengths[length] = sentences + 1, attachment + full
+
+    def scores(self) -> Scores:
+        """The scores of all sentences so far; relations from the most frequent gold one down."""
+        labels = sorted(self._gold | self._system, key=lambda label: (-self._gold[label], label))
+        lengths = {length: counts for length, counts in self._lengths.items() if counts[0]}
+        return Scores(
+            ud=self._ud,
+            conllx=self._conllx,
+            full=self._full,
+            sentences=sum(sentences for sentences, _ in lengths.values()),
+            exact_unlabelled=self._exact_unlabelled,
+            exact_labelled=self._exact_labelled,
+            relations={
+                label: RelationScore(self._gold[label], self._system[label], self._correct[label]) for label in labels
+            },
+            lengths=lengths,
+        )
+
+
+def score(gold: Iterable[Sentence], system: Iterable[Sentence]) -> Scores:
+    """Compare two treebanks of the same words, sentence by sentence, without holding either in memory."""
+    scorer = Scorer()
+    for number, (gold_sentence, system_sentence) in enumerate(zip_longest(gold, system), 1):
+        if gold_sentence is None or system_sentence is None:
+            _reject_number(number, gold_sentence, system_sentence)
+        _check_words(number, gold_sentence, system_sentence)
+        scorer.add(
+            gold_sentence.forms,
+            gold_heads=_all_heads(number, "gold", gold_sentence),
+            gold_relations=gold_sentence.relations,
+            system_heads=_all_heads(number, "system", system_sentence),
+            system_relations=system_sentence.relations,
+        )
+    return scorer.scores()
+
+
+def percent(part: int, whole: int) -> float:
+    """A share in per cent; of nothing it is 0."""
+    return 100 * part / whole if whole else 0.0
+
+
+@lru_cache(maxsize=1 << 16)
+def is_punctuation(form: str) -> bool:
+    """Whether every character of a form is punctuation to Unicode (``P*``); symbols like ``$`` and ``+`` are not."""
+    return all(category(character).startswith("P") for character in form)
+
+
+def _count(heads: list[bool], labels: list[bool], scored: list[bool] | None = None) -> Attachment:
+    """Count the words that have the right head, and those with the right label too."""
+    if scored is not None:
+        heads = [head for head, counts in zip(heads, scored, strict=True) if counts]
+        labels = [label for label, counts in zip(labels, scored, strict=True) if counts]
+    return Attachment(len(heads), sum(heads), sum(h and label for h, label in zip(heads, labels, strict=True)))
+
+
+def _all_heads(number: int, side: str, sentence: Sentence) -> list[int]:
+    heads = [head for head in sentence.heads if head is not None]
+    if len(heads) < len(sentence):
+        m = sentence.heads.index(None)
+        raise DataError(
+            f"word {m + 1} {sentence.forms[m]!r} of {side} sentence {number} has no head; parse the file first",
+            source=sentence.source,
+            line=sentence.word_line(m),
+        )
+    return heads
+
+
+def _check_words(number: int, gold: Sentence, system: Sentence) -> None:
+    """Both sentences must have the same words, or scores would mean nothing."""
+    if gold.forms == system.forms:
+        return
+    pairs = zip_longest(gold.forms, system.forms)
+    m = next(m for m, (gold_form, system_form) in enumerate(pairs) if gold_form != system_form)
+    last = len(system) - 1
+    raise DataError(
+        f"sentence {number} differs at word {m + 1}: {_form(system, m)} here, {_form(gold, m)} in {_place(gold, m)}; "
+        "compare files of the same text",
+        source=system.source,
+        line=system.word_line(min(m, last)),
+    )
+
+
+def _form(sentence: Sentence, m: int) -> str:
+    return repr(sentence.forms[m]) if m < len(sentence) else "the sentence's end"
+
+
+def _place(sentence: Sentence, m: int) -> str:
+    line = sentence.word_line(min(m, len(sentence) - 1))
+    return ":".join(str(part) for part in (sentence.source or "the gold sentence", line) if part is not None)
+
+
+def _reject_number(number: int, gold: Sentence | None, system: Sentence | None) -> NoReturn:
+    """One of the two treebanks has ended before the other."""
+    longer, side, other = (gold, "gold", "system") if system is None else (system, "system", "gold")
+    source, line = (longer.source, longer.line) if longer else (None, None)
+    raise DataError(
+        f"{side} sentence {number} has no partner: the {other} side ends after {number - 1} sentences; "
+        "compare files of the same text",
+        source=source,
+        line=line,
+    )

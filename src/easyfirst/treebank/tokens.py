@@ -1,0 +1,33 @@
+"""Tokenised text: one sentence per line, its words separated by spaces or tabs.
+
+Only the ASCII space and tab separate words: a no-break space, or any other Unicode space, is part of its word.
+An empty line, or one of only spaces and tabs, is no sentence and is passed over, since CoNLL-U cannot hold a
+sentence without words.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import BinaryIO
+
+from easyfirst.errors import DataError
+from easyfirst.treebank.files import BYTE_ORDER_MARK, decode, read_lines
+from easyfirst.treebank.sentence import Sentence
+
+TOKEN = re.compile(r"[^ \t]+")
+
+
+def read_tokens(stream: BinaryIO, name: str) -> Iterator[Sentence]:
+    """The sentences of a stream, each as soon as its line has been read."""
+    for number, line in enumerate(read_lines(stream, name), 1):
+        if number == 1:
+            line = line.removeprefix(BYTE_ORDER_MARK)
+        text = decode(line, name=name, line=number).rstrip("\r\n")
+        if "\r" in text:
+            message = "a carriage return inside the line; end lines with line feeds"
+            raise DataError(message, source=name, line=number)
+        if forms := TOKEN.findall(text):
+            sentence = Sentence.from_words(forms)
+            yield replace(sentence, source=name, line=number, word_lines=(number,) * len(forms))
