@@ -1,0 +1,87 @@
+"""The command line: one file a verb, each a thin layer over the function that does the work.
+
+Only here is anything printed. Errors that a user can cause become one line on stderr and the exit code 2.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from typing import Annotated, Any
+
+import typer
+from typer.core import TyperGroup
+
+from easyfirst import __version__
+from easyfirst.cli.evaluate import evaluate
+from easyfirst.cli.info import info
+from easyfirst.cli.parse import parse
+from easyfirst.cli.train import train
+from easyfirst.errors import EasyFirstError
+
+HELP = """Easy-first dependency parsing with hierarchical tree LSTMs.
+
+\b
+  easyfirst train train.conllu --dev dev.conllu --out my-model
+  easyfirst parse --model my-model input.conllu -o output.conllu
+  easyfirst evaluate gold.conllu output.conllu
+  easyfirst info my-model
+
+'easyfirst VERB --help' says more about each.
+"""
+
+USER_ERROR, INTERRUPTED, BROKEN_PIPE = 2, 130, 141
+
+
+class _Verbs(TyperGroup):
+    """Runs a verb and turns what a user can cause into a message and an exit code."""
+
+    def invoke(self, ctx: Any) -> Any:
+        try:
+            result = super().invoke(ctx)
+            sys.stdout.flush()
+        except EasyFirstError as error:
+            print(f"error: {error}", file=sys.stderr)
+            raise typer.Exit(USER_ERROR) from None
+        except BrokenPipeError:  # whoever read our output has stopped, as `head` does
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+            raise typer.Exit(BROKEN_PIPE) from None
+        except KeyboardInterrupt:
+            raise typer.Exit(INTERRUPTED) from None
+        return result
+
+
+def _show_version(wanted: bool) -> None:
+    if wanted:
+        print(f"easyfirst {__version__}")
+        raise typer.Exit
+
+
+def _options(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_show_version, is_eager=True, help="Show the version and exit.")
+    ] = False,
+) -> None:
+    """The options of ``easyfirst`` itself."""
+
+
+def build_app() -> typer.Typer:
+    app = typer.Typer(
+        name="easyfirst",
+        cls=_Verbs,
+        help=HELP,
+        callback=_options,
+        no_args_is_help=True,
+        add_completion=False,
+        rich_markup_mode=None,
+        pretty_exceptions_enable=False,
+        context_settings={"help_option_names": ["-h", "--help"]},
+    )
+    for verb in (train, parse, evaluate, info):
+        app.command()(verb)
+    return app
+
+
+def main() -> None:
+    """What the command ``easyfirst`` runs."""
+    build_app()(prog_name="easyfirst")

@@ -6,6 +6,7 @@ The defaults are the paper's (its hyper-parameter table); the presets are named 
 from __future__ import annotations
 
 import dataclasses
+import math
 import types
 import typing
 from collections.abc import Mapping
@@ -89,6 +90,8 @@ class TrainingConfig:
     """True: external vectors stay as they were given; False: they are trained on."""
 
     def __post_init__(self) -> None:
+        for name, value in dataclasses.asdict(self).items():
+            _require(math.isfinite(value), f"{name} must be a finite number")
         _require(self.epochs >= 1, "epochs must be at least 1")
         _require(0 <= self.explore_prob <= 1, "explore_prob must be between 0 and 1")
         _require(self.margin > 0, "margin must be positive")
@@ -114,7 +117,7 @@ class Config:
 
     @classmethod
     def from_dict(cls, values: Mapping[str, Any]) -> Config:
-        """The inverse of :meth:`to_dict`; raises :class:`ConfigError` for an unknown key or a value of the wrong type."""
+        """The inverse of :meth:`to_dict`; an unknown key or a value of the wrong type is a :class:`ConfigError`."""
         known = dict(values)
         network = _build(NetworkConfig, known.pop("network", {}), "network.")
         training = _build(TrainingConfig, known.pop("training", {}), "training.")

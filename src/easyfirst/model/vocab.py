@@ -11,7 +11,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
@@ -95,20 +95,22 @@ class Vocabulary:
     def from_dict(cls, values: Mapping[str, Any]) -> Vocabulary:
         """The inverse of :meth:`to_dict`; raises :class:`ModelError` if something is missing or of the wrong kind."""
         try:
-            external = values["external"]
-            vocabulary = cls(
-                words=_numbered(values["words"]),
-                counts=np.array([0, *values["counts"]], dtype=np.int64),
+            external, root_relation = values["external"], values["root_relation"]
+            if not isinstance(root_relation, str):
+                raise ValueError("root_relation must be text")
+            words = _numbered(values["words"])
+            return cls(
+                words=words,
+                counts=_counted(values["counts"], len(words)),
                 tags={str(kind): _numbered(tags) for kind, tags in values["tags"].items()},
                 relations=tuple(_numbered(values["relations"])),
-                root_relation=str(values["root_relation"]),
+                root_relation=root_relation,
                 external=None if external is None else _numbered(external),
             )
-        except (KeyError, TypeError, ValueError, AttributeError) as error:
+        except KeyError as error:
+            raise ModelError(f"the vocabulary is damaged ({error} is missing)") from error
+        except (TypeError, ValueError, AttributeError, OverflowError) as error:
             raise ModelError(f"the vocabulary is damaged ({error})") from error
-        if len(vocabulary.counts) != len(vocabulary.words) + 1:
-            raise ModelError("the vocabulary is damaged (as many counts as words are needed)")
-        return vocabulary
 
 
 def tags_of(sentence: Sentence, kind: str) -> Sequence[str]:
@@ -120,8 +122,19 @@ def _ranked(counter: Counter[str]) -> list[str]:
     return sorted(counter, key=lambda name: (-counter[name], name))
 
 
-def _numbered(names: Sequence[str]) -> dict[str, int]:
-    rows = {name: row for row, name in enumerate(names, 1)}
-    if len(rows) != len(names) or not all(isinstance(name, str) for name in rows):
-        raise ValueError("names must be different texts")
+def _numbered(names: object) -> dict[str, int]:
+    if not isinstance(names, list) or not all(isinstance(name, str) for name in cast("list[object]", names)):
+        raise ValueError("names must be a list of texts")
+    rows = {name: row for row, name in enumerate(cast("list[str]", names), 1)}
+    if len(rows) != len(cast("list[str]", names)):
+        raise ValueError("names must be different from each other")
     return rows
+
+
+def _counted(counts: object, n_words: int) -> np.ndarray:
+    if not isinstance(counts, list) or not all(type(count) is int for count in cast("list[object]", counts)):
+        raise ValueError("counts must be a list of whole numbers")
+    numbers = np.array([0, *cast("list[int]", counts)], dtype=np.int64)
+    if len(numbers) != n_words + 1 or numbers.min() < 0:
+        raise ValueError("as many counts as words are needed, none of them negative")
+    return numbers

@@ -1,7 +1,7 @@
 """The few array functions the network is written in: everything else is operators and indexing.
 
 NumPy (:data:`NUMPY`) runs the network to parse; PyTorch, through a namespace of the same shape in
-``easyfirst.training.gradients``, runs the very same functions to learn.
+``easyfirst.training.torch_namespace``, runs the very same functions to learn.
 """
 
 from __future__ import annotations
@@ -11,6 +11,8 @@ from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 import numpy as np
+
+from easyfirst.nn import activations
 
 Array: TypeAlias = Any
 """A ``numpy.ndarray`` or a ``torch.Tensor``: the shared functions take either, and give back the same kind."""
@@ -25,7 +27,9 @@ class Namespace:
     tanh: Callable[[Array], Array]
     sigmoid: Callable[[Array], Array]
     lstm: Callable[[Array, Array | None], Array]
-    """``lstm(z, c)``: a kernel equal to :func:`easyfirst.nn.rnn.lstm_gates`, the definition, under this namespace."""
+    """``lstm(z, c)``: a kernel equal to :func:`easyfirst.nn.rnn.lstm_gates`, the definition; it may overwrite ``z``."""
+    lstm_layer: Callable[[Any, Array, list[int]], Array] | None
+    """``lstm_layer(layer, x, n_active)``: a kernel equal to :func:`easyfirst.nn.words.run_layer`, if there is one."""
     concat: Callable[[list[Array], int], Array]
     stack: Callable[[list[Array], int], Array]
     embed: Callable[[Array, Array], Array]
@@ -36,41 +40,12 @@ class Namespace:
     """A NumPy array of row numbers, made into what this kind of array is indexed with."""
 
 
-_HALF = np.float32(0.5)
-
-
-def _sigmoid(x: np.ndarray) -> np.ndarray:
-    """The logistic function by way of tanh, which NumPy vectorises and which cannot overflow."""
-    y = x * _HALF
-    np.tanh(y, out=y)
-    y *= _HALF
-    y += _HALF
-    return y
-
-
-def _lstm(z: np.ndarray, c: np.ndarray | None) -> np.ndarray:
-    """All gates by one tanh, in place: sigmoid(x) = (tanh(x / 2) + 1) / 2."""
-    dim = z.shape[-1] // (3 if c is None else 4)
-    t = z.copy()
-    t[..., :-dim] *= _HALF
-    np.tanh(t, out=t)
-    t[..., :-dim] *= _HALF
-    t[..., :-dim] += _HALF
-    state = np.empty((*z.shape[:-1], 2 * dim), dtype=z.dtype)
-    new_c, h = state[..., :dim], state[..., dim:]
-    np.multiply(t[..., -3 * dim : -2 * dim], t[..., -dim:], out=new_c)
-    if c is not None:
-        new_c += np.multiply(t[..., :dim], c, out=t[..., :dim])
-    np.tanh(new_c, out=h)
-    h *= t[..., -2 * dim : -dim]
-    return state
-
-
 NUMPY = Namespace(
     matmul=np.matmul,
-    tanh=np.tanh,
-    sigmoid=_sigmoid,
-    lstm=_lstm,
+    tanh=lambda x: activations.tanh_(x.copy()),
+    sigmoid=lambda x: activations.sigmoid_(x.copy()),
+    lstm=activations.lstm,
+    lstm_layer=None,
     concat=np.concatenate,
     stack=np.stack,
     embed=lambda table, ids: table[ids],

@@ -62,7 +62,9 @@ def _lstm_first(xp: Namespace, z: Array) -> Array:
 
 def _lstm_step(xp: Namespace, z: Array, recurrent: Array, state: Array) -> Array:
     dim = state.shape[-1] // 2
-    return xp.lstm(z + xp.matmul(state[..., dim:], recurrent), state[..., :dim])
+    total = xp.matmul(state[..., dim:], recurrent)
+    total += z
+    return xp.lstm(total, state[..., :dim])
 
 
 def _gru_first(xp: Namespace, z: Array) -> Array:
@@ -96,7 +98,9 @@ CELLS = {
 def first_inputs(xp: Namespace, cell: Cell, layer: Layer, x: Array) -> Array:
     """What a sequence's first input contributes to the gates that act, in both directions: (2, rows, gates)."""
     idle = cell.n_idle_gates * layer.dim
-    return xp.matmul(x, layer.input[:, :, idle:]) + layer.bias[:, :, idle:]
+    z = xp.matmul(x, layer.input[:, :, idle:])
+    z += layer.bias[:, :, idle:]
+    return z
 
 
 def start(xp: Namespace, cell: Cell, layers: Sequence[Layer], x: Array) -> Array:
@@ -115,7 +119,8 @@ def advance(xp: Namespace, cell: Cell, layers: Sequence[Layer], x: Array, state:
     begin = 0
     for layer in layers:
         end = begin + cell.n_parts * layer.dim
-        z = xp.matmul(x, layer.input[side]) + layer.bias[side]
+        z = xp.matmul(x, layer.input[side])
+        z += layer.bias[side]
         new = cell.step(xp, z, layer.recurrent[side], state[..., begin:end])
         states.append(new)
         x = new[..., -layer.dim :]

@@ -79,7 +79,10 @@ def encode_words(xp: Namespace, weights: WordWeights, ids: WordIds, packing: Pac
     order, place = xp.index(packing.order), xp.index(packing.place)
     x = xp.stack([xp.take(x, order[0]), xp.take(x, order[1])], 0)  # (2, n_words, vector_dim), time after time
     for layer in weights.layers:
-        x = run_layer(xp, weights.cell, layer, x, packing.n_active)
+        if xp.lstm_layer is not None and weights.cell.name == "lstm":
+            x = xp.lstm_layer(layer, x, packing.n_active)
+        else:
+            x = run_layer(xp, weights.cell, layer, x, packing.n_active)
     return xp.concat([xp.take(x[0], place[0]), xp.take(x[1], place[1])], -1)
 
 
@@ -88,7 +91,8 @@ def run_layer(xp: Namespace, cell: Cell, layer: Layer, x: Array, n_active: Seque
     begin = n_active[0]
     state = cell.first(xp, first_inputs(xp, cell, layer, x[:, :begin]))
     outputs = [state[..., -layer.dim :]]
-    z = xp.matmul(x[:, begin:], layer.input) + layer.bias
+    z = xp.matmul(x[:, begin:], layer.input)
+    z += layer.bias
     at = 0
     for n in n_active[1:]:
         state = cell.step(xp, z[:, at : at + n], layer.recurrent, state[:, :n])

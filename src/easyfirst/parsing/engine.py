@@ -17,12 +17,16 @@ from dataclasses import dataclass
 import numpy as np
 
 from easyfirst.nn import scorer, trees
+from easyfirst.nn.activations import MINUS_TWO, TWO, overflow_is_fine, sigmoid_of_negated_
 from easyfirst.nn.namespace import NUMPY
 from easyfirst.nn.network import Network
 from easyfirst.nn.trees import LEFT, RIGHT
 from easyfirst.parsing.candidates import Candidates
 from easyfirst.parsing.derivation import Actions, Derivations, head_and_modifier
 from easyfirst.parsing.pending import Pending
+
+BLOCK = 128
+"""How many rows are worked on at a time where there are many: their intermediate results should stay in the cache."""
 
 Choose = Callable[[Candidates, int], Actions]
 """``choose(candidates, n_active)``: an action for each of the first ``n_active`` sentences."""
@@ -33,6 +37,7 @@ class Tables:
     """What the loop needs of the network in a handier form, made once for given weights."""
 
     slots: np.ndarray  # (2, tree_dim, n_slots * hidden)
+    hidden_bias: np.ndarray  # (hidden,)
     relations: np.ndarray | None  # (n_relations, vector_dim)
     output: np.ndarray  # (hidden, 2 * n_relations)
     output_bias: np.ndarray  # (2 * n_relations,)
@@ -42,7 +47,8 @@ class Tables:
         slots = scorer.slot_weights(network.scorer, network.n_slots)
         relations = trees.relation_table(NUMPY, network.trees) if network.trees.has_layers else None
         output, output_bias = scorer.output_weights(NUMPY, network.scorer)
-        return cls(slots, relations, output, output_bias)
+        # tanh(x) = 2 sigmoid(2x) - 1: with the factors in the tables only the sigmoid of the negated sum is left to do
+        return cls(slots * MINUS_TWO, network.scorer.hidden_bias * MINUS_TWO, relations, output * TWO, output_bias - output.sum(axis=0))
 
 
 class Engine:
@@ -59,10 +65,14 @@ class Engine:
         if not len(pending.lengths):
             return derivations
         candidates = Candidates(pending, self.network.n_relations)
+        with overflow_is_fine():
+            self._run(candidates, choose, derivations, vectors)
+        return derivations
+
+    def _run(self, candidates: Candidates, choose: Choose, derivations: Derivations, vectors: np.ndarray) -> None:
+        pending = candidates.pending
         nodes = _Nodes(self.network, self.tables, vectors)
-        rows = np.arange(pending.outside)
-        k = nodes.n_slots // 2 - 1
-        candidates.update(rows, pending.next[:-1], nodes.score(pending.around(rows, k, k + 1)))
+        self._score_all(pending, candidates, nodes)
         n_active = np.searchsorted(-pending.lengths, -np.arange(1, pending.lengths[0]))  # longer than 1, 2, ..
         for n in n_active.tolist():
             actions = choose(candidates, n)
@@ -74,14 +84,21 @@ class Engine:
             derivations.heads.append(h)
             derivations.modifiers.append(m)
             derivations.actions.append(actions)
-        return derivations
+
+    @staticmethod
+    def _score_all(pending: Pending, candidates: Candidates, nodes: _Nodes) -> None:
+        """Score every pair there is."""
+        k = nodes.n_slots // 2 - 1
+        for begin in range(0, pending.outside, BLOCK):
+            rows = np.arange(begin, min(begin + BLOCK, pending.outside))
+            candidates.update(rows, pending.next[rows], nodes.score(pending.around(rows, k, k + 1)))
 
     @staticmethod
     def _rescore(pending: Pending, candidates: Candidates, nodes: _Nodes, h: np.ndarray) -> None:
         """Score again the pairs whose window holds a head: as many as the window has slots."""
         n_slots = nodes.n_slots
         around = pending.around(h, n_slots - 1, n_slots - 1)  # (n, 2 * n_slots - 1)
-        windows = np.lib.stride_tricks.sliding_window_view(around, n_slots, axis=1).reshape(-1, n_slots)
+        windows = around[:, nodes.window_columns].reshape(-1, n_slots)
         k = n_slots // 2 - 1
         candidates.update(windows[:, k], windows[:, k + 1], nodes.score(windows))
 
@@ -111,14 +128,21 @@ class _Nodes:
         self.tables = tables
         self.n_slots = network.n_slots
         self.dim = network.trees.output_dim
-        self.states = trees.leaf_states(NUMPY, self.weights, np.concatenate([vectors, self.weights.padding[None]]))
-        outputs = self.states[..., -self.dim :]
-        self.projections = outputs[LEFT] @ tables.slots[LEFT]  # (n_rows + 1, n_slots * hidden)
-        self.projections += outputs[RIGHT] @ tables.slots[RIGHT]
-        width = tables.output.shape[0]
+        padded = np.concatenate([vectors, self.weights.padding[None]])
+        n_rows, width = len(padded), tables.output.shape[0]
         pair_slot = (self.n_slots // 2 - 1) * width  # pend[i] is always there: let it bring the bias
-        self.projections[:, pair_slot : pair_slot + width] += network.scorer.hidden_bias
+        self.window_columns = np.arange(self.n_slots)[:, None] + np.arange(self.n_slots)
+        self.projections = np.empty((n_rows, self.n_slots * width), dtype=padded.dtype)
         self.by_slot = self.projections.reshape(-1, width)  # row * n_slots + slot
+        for begin in range(0, n_rows, BLOCK):
+            rows = slice(begin, min(begin + BLOCK, n_rows))
+            states = trees.leaf_states(NUMPY, self.weights, padded[rows])
+            if begin == 0:
+                self.states = np.empty((2, n_rows, states.shape[-1]), dtype=states.dtype)
+            self.states[:, rows] = states
+            projections = np.matmul(states[LEFT, :, -self.dim :], tables.slots[LEFT], out=self.projections[rows])
+            projections += states[RIGHT, :, -self.dim :] @ tables.slots[RIGHT]
+            projections[:, pair_slot : pair_slot + width] += tables.hidden_bias
 
     def score(self, windows: np.ndarray) -> np.ndarray:
         """The scores of pairs by their windows: (n, n_slots) rows -> (n, 2 * n_relations)."""
@@ -126,7 +150,7 @@ class _Nodes:
         hidden = self.by_slot[rows[:, 0]]
         for slot in range(1, self.n_slots):
             hidden += self.by_slot[rows[:, slot] + slot]
-        np.tanh(hidden, out=hidden)
+        sigmoid_of_negated_(hidden)
         scores = hidden @ self.tables.output
         scores += self.tables.output_bias
         return scores
@@ -145,4 +169,6 @@ class _Nodes:
             old = self.states[side, rows]
             new = trees.attach(NUMPY, self.weights, old, encoded[here], side=side)
             self.states[side, rows] = new
-            self.projections[rows] += (new[:, -self.dim :] - old[:, -self.dim :]) @ self.tables.slots[side]
+            change = new[:, -self.dim :]
+            change -= old[:, -self.dim :]
+            self.projections[rows] += change @ self.tables.slots[side]

@@ -11,6 +11,7 @@ import torch
 from torch import Tensor
 
 from easyfirst.model.config import Config
+from easyfirst.nn.activations import overflow_is_fine
 from easyfirst.nn.network import Network, network_of
 from easyfirst.nn.words import Packing, encode_words
 from easyfirst.parsing.engine import Engine
@@ -18,7 +19,7 @@ from easyfirst.parsing.exploration import Explorer
 from easyfirst.training.corpus import Batch
 from easyfirst.training.optimizer import Optimizer
 from easyfirst.training.replay import hinge_losses
-from easyfirst.training.gradients import WeightGradients
+from easyfirst.training.torch_namespace import TORCH
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +44,6 @@ class Learner:
         self.optimizer = Optimizer(self.parameters, config.training)
         self._numpy_network = network_of(self.arrays, rnn=config.network.rnn)
         self._engine: Engine | None = None
-        self._gradients = WeightGradients()
 
     @property
     def engine(self) -> Engine:
@@ -55,7 +55,8 @@ class Learner:
     def explore(self, batch: Batch) -> Explored:
         """Parse a batch, following the parser's own mistakes (Algorithm 4), and note the violations."""
         training = self.config.training
-        vectors = encode_words(self._gradients.namespace, self.network.words, batch.ids, Packing.of(batch.lengths.tolist()))
+        with overflow_is_fine():
+            vectors = encode_words(TORCH, self.network.words, batch.ids, Packing.of(batch.lengths.tolist()))
         explorer = Explorer(
             batch.gold,
             window=self.config.network.window,
@@ -73,19 +74,18 @@ class Learner:
         loss = 0.0
         for part in explored:
             if part.explorer.n_violations:
-                losses = hinge_losses(
-                    self._gradients.namespace,
-                    self.network,
-                    part.vectors,
-                    part.explorer.attachments(),
-                    part.explorer.violations(),
-                    margin=self.config.training.margin,
-                )
+                with overflow_is_fine():
+                    losses = hinge_losses(
+                        self.network,
+                        part.vectors,
+                        part.explorer.attachments(),
+                        part.explorer.violations(),
+                        margin=self.config.training.margin,
+                    )
                 part_loss = losses.sum() / n_violations
                 part_loss.backward()  # type: ignore[no-untyped-call]
                 loss += part_loss.item()
         if n_violations:
-            self._gradients.collect()
             self.optimizer.step()
             self._engine = None
         if not math.isfinite(loss):

@@ -13,19 +13,19 @@ from torch import Tensor
 from easyfirst.nn import scorer
 from easyfirst.nn.network import Network
 from easyfirst.parsing.exploration import Attachments, Violations
-from easyfirst.nn.namespace import Namespace
+from easyfirst.training.torch_namespace import TORCH
 from easyfirst.training.tree_encoder import TreeEncoder
 
 
 def hinge_losses(
-    xp: Namespace, network: Network, vectors: Tensor, attachments: Attachments, violations: Violations, *, margin: float
+    network: Network, vectors: Tensor, attachments: Attachments, violations: Violations, *, margin: float
 ) -> Tensor:
     """margin - Score(correct) + Score(wrong) of every violation, as a function of the word vectors and the weights."""
-    encoder = TreeEncoder(xp, network.trees, vectors, attachments, violations.windows)
+    encoder = TreeEncoder(network.trees, vectors, attachments, violations.windows)
     n = len(violations.actions)
     windows = encoder.vectors(violations.windows).reshape(2 * n, -1)
-    hidden = scorer.hidden_of_windows(xp, network.scorer, windows)
-    output, bias = scorer.output_weights(xp, network.scorer)
+    hidden = scorer.hidden_of_windows(TORCH, network.scorer, windows)
+    output, bias = scorer.output_weights(TORCH, network.scorer)
     actions = torch.from_numpy(np.ascontiguousarray(violations.actions).reshape(-1))
     scores = (hidden * output.T.index_select(0, actions)).sum(1) + bias.index_select(0, actions)
     correct, wrong = scores.reshape(n, 2).unbind(1)

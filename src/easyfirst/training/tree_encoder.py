@@ -4,14 +4,13 @@ Attachments form a graph: the version of a head after an attachment depends on i
 modifier's last versions. A version's *level* is the longest way down to a leaf, and all versions of one level, of all
 sentences, are computed at once, so a batch takes as many products as its deepest tree has levels.
 
-The states live in one pool of rows that is written level by level. Its gradient is a pool of the same shape that is
-read in the opposite order; so each row is touched as often as it is used, whatever the number of levels.
+The states live in one pool of rows: the leaves' left states, their right ones, then the levels.
 """
 
 from __future__ import annotations
 
+import itertools
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 import torch
@@ -20,50 +19,18 @@ from torch import Tensor
 from easyfirst.nn import trees
 from easyfirst.nn.trees import LEFT, RIGHT, TreeWeights
 from easyfirst.parsing.exploration import Attachments
-from easyfirst.nn.namespace import Namespace
+from easyfirst.training.kernels import LstmTrees
+from easyfirst.training.torch_namespace import TORCH
 
 
-class _Pool:
-    """Rows written once each, and their gradients."""
+@dataclass(frozen=True, slots=True)
+class Level:
+    """Attachments on one side that depend only on what is already there. ``before`` and ``modifiers``: pool rows."""
 
-    def __init__(self, n_rows: int, width: int, like: Tensor) -> None:
-        self.rows = like.new_empty((n_rows, width))
-        self.grads: Tensor | None = None
-
-    def gradient(self) -> Tensor:
-        if self.grads is None:
-            self.grads = torch.zeros_like(self.rows)
-        return self.grads
-
-
-class _Write(torch.autograd.Function):
-    """Put rows into the pool. The ``turn`` passed from write to write keeps the backward pass in order."""
-
-    @staticmethod
-    def forward(ctx: Any, pool: _Pool, begin: int, rows: Tensor, turn: Tensor) -> Tensor:
-        ctx.pool, ctx.begin, ctx.end = pool, begin, begin + len(rows)
-        pool.rows[begin : ctx.end] = rows
-        return turn.clone()
-
-    @staticmethod
-    def backward(ctx: Any, *grads: Any) -> Any:
-        return None, None, ctx.pool.gradient()[ctx.begin : ctx.end], grads[0]
-
-
-class _Read(torch.autograd.Function):
-    """Take rows from the pool, from a column on; what they get of gradient is added up there."""
-
-    @staticmethod
-    def forward(ctx: Any, pool: _Pool, index: Tensor, column: int, turn: Tensor) -> Tensor:
-        ctx.pool, ctx.column = pool, column
-        ctx.save_for_backward(index, turn)
-        return pool.rows[:, column:].index_select(0, index)
-
-    @staticmethod
-    def backward(ctx: Any, *grads: Any) -> Any:
-        index, turn = ctx.saved_tensors
-        ctx.pool.gradient()[:, ctx.column :].index_add_(0, index, grads[0])
-        return None, None, None, torch.zeros_like(turn)
+    side: int
+    begin: int  # among all attachments needed
+    before: np.ndarray  # (n,)
+    modifiers: np.ndarray  # (n, 2)
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,9 +38,9 @@ class Plan:
     """In which order, and where in the pool, the versions needed are computed."""
 
     leaves: np.ndarray  # rows whose leaf states are needed
-    levels: list[tuple[int, np.ndarray]]  # (side, numbers of attachments), lower levels first
+    levels: list[Level]  # lower levels first
+    relations: np.ndarray  # of every attachment needed, in the order of the levels
     places: np.ndarray  # (2, n_versions) where each version lies in the pool; -1: not needed
-    n_rows: int
 
     @classmethod
     def of(cls, attachments: Attachments, wanted: np.ndarray, n_leaves: int) -> Plan:
@@ -90,9 +57,15 @@ class Plan:
         needed, keys = needed[order], keys[order]
         n_rows = 2 * len(leaves) + len(needed)
         places[:, n_leaves + needed] = np.arange(2 * len(leaves), n_rows)
-        bounds = np.flatnonzero(np.diff(keys)) + 1
-        groups = np.split(needed, bounds) if len(needed) else []
-        return cls(leaves, [(int(attachments.sides[g[0]]), g) for g in groups], places, n_rows)
+        bounds = [0, *(np.flatnonzero(np.diff(keys)) + 1).tolist(), len(needed)]
+        modifiers = np.stack([places[side, attachments.modifiers[needed, side]] for side in (LEFT, RIGHT)], axis=1)
+        before = places[attachments.sides[needed], attachments.before[needed]]
+        levels = [
+            Level(int(keys[begin]) % 2, begin, before[begin:end], modifiers[begin:end])
+            for begin, end in itertools.pairwise(bounds)
+            if begin < end
+        ]
+        return cls(leaves, levels, attachments.relations[needed], places)
 
 
 def needed_versions(attachments: Attachments, wanted: np.ndarray, n_leaves: int) -> np.ndarray:
@@ -125,48 +98,40 @@ def levels_of(attachments: Attachments, is_needed: np.ndarray, n_leaves: int) ->
 class TreeEncoder:
     """States of subtrees, with gradients, for any set of attachments."""
 
-    def __init__(
-        self, xp: Namespace, weights: TreeWeights, vectors: Tensor, attachments: Attachments, wanted: np.ndarray
-    ) -> None:
+    def __init__(self, weights: TreeWeights, vectors: Tensor, attachments: Attachments, wanted: np.ndarray) -> None:
         """``vectors``: v of every row, without the outside; ``wanted``: the versions that will be asked for."""
-        n_leaves = len(vectors) + 1
-        self._xp = xp
         self._weights = weights
-        self._plan = Plan.of(attachments, wanted, n_leaves)
+        self._plan = Plan.of(attachments, wanted, len(vectors) + 1)
         self._dim = weights.output_dim
         padded = torch.concat([vectors, weights.padding[None]])
-        leaf_states = trees.leaf_states(xp, weights, padded.index_select(0, torch.from_numpy(self._plan.leaves)))
-        width = leaf_states.shape[-1]
-        self._pool = _Pool(self._plan.n_rows, width, vectors)
-        self._turn = vectors.new_zeros(()).requires_grad_()
-        self._write(0, leaf_states.reshape(-1, width))
-        if weights.has_layers:
-            self._climb(attachments, 2 * len(self._plan.leaves))
+        leaf_states = trees.leaf_states(TORCH, weights, padded.index_select(0, torch.from_numpy(self._plan.leaves)))
+        self._pool: Tensor = leaf_states.reshape(-1, leaf_states.shape[-1])
+        if weights.has_layers and self._plan.levels:
+            table = trees.relation_table(TORCH, weights)
+            relations = table.index_select(0, torch.from_numpy(self._plan.relations))
+            self._pool = self._climb_fast(relations) if weights.cell.name == "lstm" else self._climb(relations)
 
-    def _climb(self, attachments: Attachments, begin: int) -> None:
-        table = trees.relation_table(self._xp, self._weights)
-        left_of, right_of = self._plan.places
-        for side, numbers in self._plan.levels:
-            before = torch.from_numpy(self._plan.places[side, attachments.before[numbers]])
-            modifiers = attachments.modifiers[numbers]
-            both = np.concatenate([left_of[modifiers[:, LEFT]], right_of[modifiers[:, RIGHT]]])
-            n = len(numbers)
-            outputs = self._read(torch.from_numpy(both), -self._dim)
-            c = torch.concat([outputs[:n], outputs[n:]], 1)
-            relations = table.index_select(0, torch.from_numpy(attachments.relations[numbers]))
-            encoded = trees.encode_modifiers(self._xp, self._weights, c, relations)
-            self._write(begin, trees.attach(self._xp, self._weights, self._read(before, 0), encoded, side=side))
-            begin += n
+    def _climb(self, relations: Tensor) -> Tensor:
+        """Level by level, with any kind of RNN."""
+        pool = self._pool
+        for level in self._plan.levels:
+            n = len(level.before)
+            outputs = pool[:, -self._dim :].index_select(0, torch.from_numpy(level.modifiers.reshape(-1)))
+            rows = relations[level.begin : level.begin + n]
+            encoded = trees.encode_modifiers(TORCH, self._weights, outputs.reshape(n, 2 * self._dim), rows)
+            before = pool.index_select(0, torch.from_numpy(level.before))
+            pool = torch.concat([pool, trees.attach(TORCH, self._weights, before, encoded, side=level.side)])
+        return pool
+
+    def _climb_fast(self, relations: Tensor) -> Tensor:
+        """The same, with the kernel for LSTMs."""
+        weights = self._weights
+        layers = [array for layer in weights.layers for array in (layer.input, layer.recurrent, layer.bias)]
+        encode = weights.encode[: 2 * self._dim]  # type: ignore[index]
+        return LstmTrees.apply(self._pool, relations, encode, self._plan.levels, *layers)  # type: ignore[no-any-return]
 
     def vectors(self, versions: np.ndarray) -> Tensor:
         """c = e_l ∘ e_r of subtrees given by their versions: (.., 2) -> (.., 2 * tree_dim)."""
         places = np.stack([self._plan.places[side, versions[..., side]] for side in (LEFT, RIGHT)], axis=-1)
-        outputs = self._read(torch.from_numpy(places.reshape(-1)), -self._dim)
+        outputs = self._pool[:, -self._dim :].index_select(0, torch.from_numpy(places.reshape(-1)))
         return outputs.reshape(*versions.shape[:-1], 2 * self._dim)
-
-    def _write(self, begin: int, rows: Tensor) -> None:
-        self._turn = _Write.apply(self._pool, begin, rows, self._turn)
-
-    def _read(self, index: Tensor, column: int) -> Tensor:
-        column %= self._pool.rows.shape[1]
-        return _Read.apply(self._pool, index, column, self._turn)  # type: ignore[no-any-return]

@@ -1,0 +1,99 @@
+"""``easyfirst info``: what a model is."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from easyfirst.cli.threads import set_threads
+
+
+def info(
+    model: Annotated[Path, typer.Argument(metavar="DIR", help="The model's directory.", show_default=False)],
+    as_json: Annotated[bool, typer.Option("--json", help="As JSON, with all settings and relations.")] = False,
+) -> None:
+    """Show what a model is: its sizes, the tags it needs, its relations, its scores.
+
+    \b
+    Example:
+      easyfirst info my-model
+    """
+    set_threads(None)
+    facts = describe(model)
+    if as_json:
+        print(json.dumps(facts, ensure_ascii=False, indent=2))
+    else:
+        _show(facts)
+
+
+def describe(path: Path) -> dict[str, Any]:
+    """The facts about a model, as plain values for JSON."""
+    from easyfirst.model.files import CARD, CONFIG, REQUIRED, from_json
+    from easyfirst.parser import load
+
+    parser = load(path)
+    model = parser.model
+    written = from_json((path / CONFIG).read_bytes(), path / CONFIG)
+    external = model.arrays.get("words.external")
+    return {
+        "path": str(path),
+        "format_version": written["format_version"],
+        "easyfirst_version": written.get("easyfirst_version"),
+        "preset": model.config.preset,
+        "needs_tags": list(parser.needs_tags),
+        "words": len(model.vocabulary.words),
+        "tags": {kind: len(rows) for kind, rows in model.vocabulary.tags.items()},
+        "external_vectors": None if external is None else {"words": len(external) - 1, "dim": external.shape[1]},
+        "relations": list(parser.relations),
+        "parameters": sum(array.size for array in model.arrays.values()),
+        "files": {name: (path / name).stat().st_size for name in (*REQUIRED, CARD) if (path / name).is_file()},
+        "config": model.config.to_dict(),
+        "scores": [line for line in _card_lines(model.card) if re.search(r"\b[UL]AS\b", line)],
+        "licence": next((line for line in _card_lines(model.card) if re.search(r"(?i)\blicen[cs]e\b", line)), None),
+    }
+
+
+def _card_lines(card: str) -> list[str]:
+    """The lines of the card without the marks of Markdown around them."""
+    return [text for line in card.splitlines() if (text := line.strip("#*-|> \t"))]
+
+
+def _show(facts: dict[str, Any]) -> None:
+    from rich.console import Console
+    from rich.table import Table
+    from rich.text import Text
+
+    network = facts["config"]["network"]
+    external = facts["external_vectors"]
+    tag_counts = (f"{count:,} {kind.upper()} tags" for kind, count in facts["tags"].items())
+    words = [f"{facts['words']:,} words", *tag_counts]
+    if external is not None:
+        words.append(f"external vectors of {external['words']:,} words ({external['dim']} dimensions)")
+    bilstm = f"BiLSTM of {network['bilstm_layers']} layers" if network["bilstm_layers"] else "no BiLSTM"
+    trees = f"{network['tree_layers']} x {network['tree_dim']}" if network["tree_layers"] else "no tree encoder"
+    rows = {
+        "model": f"{facts['path']} (format {facts['format_version']}, easyfirst {facts['easyfirst_version']})",
+        "preset": facts["preset"],
+        "needs tags": " and ".join(kind.upper() for kind in facts["needs_tags"]) or "none",
+        "knows": ", ".join(words),
+        "words": f"word {network['word_dim']}, tag {network['tag_dim']}, vector {network['vector_dim']}; {bilstm}",
+        "trees": f"{network['rnn'].upper()} {trees}; relation {network['relation_dim']}",
+        "scorer": f"window of {2 * network['window'] + 2} subtrees, {network['hidden_dim']} hidden units",
+        "parameters": f"{facts['parameters']:,}",
+        "files": ", ".join(f"{name} {_size(size)}" for name, size in facts["files"].items()),
+        "relations": f"{len(facts['relations'])}: {' '.join(facts['relations'])}",
+        "scores": "\n".join(facts["scores"]) or "none in the model's card",
+        "licence": facts["licence"] or "none in the model's card",
+    }
+    table = Table.grid(padding=(0, 2))
+    for name, value in rows.items():
+        table.add_row(Text(name), Text(value))
+    Console(highlight=False).print(table)
+
+
+def _size(n_bytes: int) -> str:
+    return f"{n_bytes / 1e6:.1f} MB" if n_bytes >= 1e6 else f"{n_bytes / 1e3:.1f} kB"

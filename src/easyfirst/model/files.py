@@ -1,0 +1,121 @@
+"""The files of a model's directory: their names, JSON, whether they are a model at all, and replacing them safely.
+
+A file is replaced so that a crash at any moment leaves the old one or the new one, each whole.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Mapping
+from contextlib import suppress
+from pathlib import Path
+from typing import Any, NoReturn, cast
+
+from easyfirst.errors import ModelError
+
+KIND = "easyfirst-parser"
+CONFIG, VOCABULARY, WEIGHTS, CARD = "config.json", "vocab.json", "weights.safetensors", "README.md"
+REQUIRED = (CONFIG, VOCABULARY, WEIGHTS)
+
+_FOREIGN = {
+    "spaCy": ("meta.json", "config.cfg"),
+    "Hugging Face": ("tokenizer.json", "tokenizer_config.json", "pytorch_model.bin", "model.safetensors"),
+    "Stanza": ("resources.json", "depparse"),
+    "PyTorch": ("*.pt", "*.pth", "*.ckpt", "*.bin", "data.pkl"),
+    "the authors' own parser": ("params.pickle",),
+}
+
+
+def replace_file(path: Path, content: bytes) -> None:
+    """Write beside the target, wait until it is on the disk, then move it into place in one step.
+
+    What a killed process leaves behind is ``<name>.tmp``, which the next writing reuses.
+    """
+    temporary = path.with_name(f"{path.name}.tmp")
+    try:
+        with temporary.open("wb") as stream:
+            stream.write(content)
+            stream.flush()
+            os.fsync(stream.fileno())
+        temporary.replace(path)
+        _sync_directory(path.parent)
+    except OSError as error:
+        raise ModelError(f"{path} cannot be written: {error.strerror or error}") from error
+    finally:
+        with suppress(OSError):
+            temporary.unlink(missing_ok=True)
+
+
+def _sync_directory(directory: Path) -> None:
+    """Wait until the new name is on the disk too, on systems that can open a directory."""
+    with suppress(OSError):
+        handle = os.open(directory, os.O_RDONLY)
+        try:
+            os.fsync(handle)
+        finally:
+            os.close(handle)
+
+
+def to_json(values: Mapping[str, Any], *, indent: int | None) -> bytes:
+    return (json.dumps(values, ensure_ascii=False, allow_nan=False, indent=indent) + "\n").encode()
+
+
+def from_json(content: bytes, path: Path) -> dict[str, Any]:
+    try:
+        values: object = json.loads(content.decode(), parse_constant=_refuse_constant)
+    except (ValueError, RecursionError) as error:  # bytes that are not UTF-8 and text that is not JSON are ValueErrors
+        raise ModelError(f"{path} is damaged or cut short: it is not valid JSON ({error})") from None
+    if not isinstance(values, dict):
+        raise ModelError(f"{path} is damaged: it must hold a JSON object")
+    return cast("dict[str, Any]", values)
+
+
+def _refuse_constant(name: str) -> NoReturn:
+    raise ValueError(f"{name} is not a number of JSON")
+
+
+def require_model(directory: Path) -> None:
+    if directory.is_file():
+        raise ModelError(f"{directory} is a file, but a model is a directory; name the directory")
+    if not directory.is_dir():
+        raise ModelError(f"there is no model {directory}; check the name")
+    missing = [name for name in REQUIRED if not (directory / name).is_file()]
+    if missing and (maker := _foreign_maker(directory)):
+        raise ModelError(
+            f"{directory} is a foreign model (it looks like one of {maker}): easyfirst reads only models that it "
+            f"has trained; {', '.join(missing)} missing"
+        )
+    if missing:
+        what = "not an easyfirst model" if len(missing) == len(REQUIRED) else "an incomplete model"
+        raise ModelError(f"{directory} is {what}: {', '.join(missing)} missing")
+
+
+def _foreign_maker(directory: Path) -> str | None:
+    for maker, patterns in _FOREIGN.items():
+        if any(any(directory.glob(pattern)) for pattern in patterns):
+            return maker
+    return None
+
+
+def prepare_directory(directory: Path) -> None:
+    """Make the directory; what is in an existing one may be replaced only if it is a model."""
+    try:
+        directory.mkdir(parents=True, exist_ok=True)
+        others = [name for name in (CONFIG, VOCABULARY, WEIGHTS, CARD) if (directory / name).exists()]
+        if others and not (CONFIG in others and _is_ours((directory / CONFIG).read_bytes())):
+            raise ModelError(
+                f"{directory} holds files of something else ({', '.join(others)}), which a model would replace; "
+                "choose another directory"
+            )
+    except FileExistsError:
+        raise ModelError(f"{directory} is a file, but a model is a directory; choose another name") from None
+    except OSError as error:
+        raise ModelError(f"{directory} cannot be written: {error.strerror or error}") from error
+
+
+def _is_ours(config: bytes) -> bool:
+    try:
+        return from_json(config, Path(CONFIG)).get("kind") == KIND
+    except ModelError:
+        return False

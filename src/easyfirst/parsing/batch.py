@@ -1,0 +1,206 @@
+"""Sentences in, trees out: cuts the input into batches for the engine and reads the trees off its derivations.
+
+A batch holds sentences of similar length, since a batch takes as many steps as its longest sentence has words. It is
+bounded in sentences and in words: every word of a batch costs the engine memory (12 kB with the paper's sizes).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+import numpy.typing as npt
+
+from easyfirst.errors import DataError, InputError
+from easyfirst.model.config import Config
+from easyfirst.model.vocab import Vocabulary, tags_of
+from easyfirst.nn.namespace import NUMPY
+from easyfirst.nn.network import network_of
+from easyfirst.nn.words import Packing, encode_words
+from easyfirst.parsing.derivation import Attachment, Derivations
+from easyfirst.parsing.engine import Engine, easiest
+from easyfirst.treebank.sentence import Sentence, Word
+from easyfirst.treebank.tree import Tree
+
+BATCH_SIZE = 256
+MAX_BATCH_WORDS = 8192
+"""With the paper's sizes a batch of that many words takes about 100 MB."""
+
+
+@dataclass(frozen=True, slots=True)
+class Steps:
+    """The order in which the words of a sentence found their heads: one value per attachment, the easiest first."""
+
+    modifiers: npt.NDArray[np.int32]  # ids, from 1
+    scores: npt.NDArray[np.float32]
+    margins: npt.NDArray[np.float32]
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Parse:
+    """A sentence and the tree the parser built over it."""
+
+    sentence: Sentence
+    """As it was given; if it had heads and relations, it still has them."""
+    heads: tuple[int, ...]
+    """The head of each word: its id, counted from 1, or 0 for the root, of which there is exactly one."""
+    relations: tuple[str, ...]
+    steps: Steps = field(compare=False)
+    """What ``derivation`` is made of, in arrays."""
+
+    def __len__(self) -> int:
+        return len(self.heads)
+
+    def __repr__(self) -> str:
+        return f"Parse({' '.join(self.sentence.forms)!r}, heads={self.heads}, relations={self.relations})"
+
+    def __str__(self) -> str:
+        """A line for each word: its id, its form, its head and the relation between them."""
+        id_width = len(str(len(self)))
+        form_width = max(map(len, self.sentence.forms))
+        rows = enumerate(zip(self.sentence.forms, self.heads, self.relations, strict=True), 1)
+        return "\n".join(
+            f"{m:>{id_width}} {form:<{form_width}} {head:>{id_width}} {relation}" for m, (form, head, relation) in rows
+        )
+
+    @property
+    def tree(self) -> Tree:
+        return Tree(self.heads, self.relations)
+
+    @property
+    def words(self) -> tuple[Word, ...]:
+        """The words with all their columns, heads and relations from this parse."""
+        return self.sentence.with_tree(self.heads, self.relations).words
+
+    @property
+    def derivation(self) -> tuple[Attachment, ...]:
+        """Every attachment in the order it was decided: one less than there are words. Made anew at each call."""
+        modifiers: list[int] = self.steps.modifiers.tolist()
+        steps = zip(modifiers, self.steps.scores.tolist(), self.steps.margins.tolist(), strict=True)
+        return tuple(
+            Attachment(
+                step=step,
+                head=self.heads[m - 1],
+                modifier=m,
+                relation=self.relations[m - 1],
+                score=score,
+                margin=margin,
+            )
+            for step, (m, score, margin) in enumerate(steps, 1)
+        )
+
+    def to_bytes(self, *, deps: bool = False) -> bytes:
+        """The sentence as CoNLL-U with this tree in HEAD and DEPREL, and with ``deps`` in DEPS too; every other byte
+        is as it was read."""
+        return self.sentence.with_tree(self.heads, self.relations, deps=deps).to_bytes()
+
+    def to_conllu(self, *, deps: bool = False) -> str:
+        """:meth:`to_bytes` as text."""
+        return self.to_bytes(deps=deps).decode()
+
+
+class BatchParser:
+    """Parses any number of sentences with fixed weights. Parsing changes nothing in it, so threads may share it."""
+
+    def __init__(self, engine: Engine, vocabulary: Vocabulary) -> None:
+        self.engine = engine
+        self.vocabulary = vocabulary
+
+    @classmethod
+    def of(cls, arrays: Mapping[str, npt.NDArray[np.float32]], config: Config, vocabulary: Vocabulary) -> BatchParser:
+        """From the arrays of a model."""
+        return cls(Engine(network_of(arrays, rnn=config.network.rnn)), vocabulary)
+
+    @property
+    def tag_kinds(self) -> tuple[str, ...]:
+        """The tags that sentences must have: ``upos``, ``xpos``, both or none."""
+        return tuple(self.vocabulary.tags)
+
+    def parse(
+        self, sentences: Sequence[Sentence], *, batch_size: int = BATCH_SIZE, max_words: int = MAX_BATCH_WORDS
+    ) -> list[Parse]:
+        """The parses in the order of the sentences. A batch has at most ``batch_size`` sentences and ``max_words``
+        words; a sentence longer than that is a batch of its own. Tags that are missing count as unknown ones:
+        :func:`check_tags` tells."""
+        if batch_size < 1:
+            raise InputError(f"batch_size is {batch_size}; it must be at least 1")
+        parses: dict[int, Parse] = {}
+        for batch in _batches([len(sentence) for sentence in sentences], batch_size=batch_size, max_words=max_words):
+            parses.update(zip(batch, self._parse_batch([sentences[number] for number in batch]), strict=True))
+        return [parses[number] for number in range(len(sentences))]
+
+    def _parse_batch(self, sentences: Sequence[Sentence]) -> Iterator[Parse]:
+        lengths = [len(sentence) for sentence in sentences]
+        ids = self.vocabulary.encode(sentences)
+        vectors = encode_words(NUMPY, self.engine.network.words, ids, Packing.of(lengths))
+        return _read_off(sentences, self.engine.run(vectors, lengths, easiest), self.vocabulary)
+
+
+def check_tags(sentence: Sentence, tag_kinds: Sequence[str], *, name: str = "this sentence") -> None:
+    """Raise an error if a sentence has no word with a tag of a kind that is needed (a single ``_`` is an unknown tag).
+
+    A :class:`DataError` with file and line if the sentence comes from a file, else an :class:`InputError`.
+    """
+    for kind in tag_kinds:
+        if any(tag != "_" for tag in tags_of(sentence, kind)):
+            continue
+        column = kind.upper()
+        message = f"the model needs {column} tags and {name} has none, from word 1 {sentence.forms[0]!r} on"
+        other_model = "a model trained with --tags none"
+        if sentence.source is not None:
+            message = f"{message}; give CoNLL-U with {column} filled in, or {other_model}"
+            raise DataError(message, source=sentence.source, line=sentence.word_line(0))
+        words = "(word, upos, xpos) triples" if len(tag_kinds) > 1 else "(word, tag) pairs"
+        raise InputError(f"{message}; give {words}, or use {other_model}")
+
+
+def _batches(lengths: Sequence[int], *, batch_size: int, max_words: int) -> Iterator[list[int]]:
+    """The numbers of all sentences, cut into batches, longest sentence first."""
+    batch: list[int] = []
+    n_words = 0
+    for number in sorted(range(len(lengths)), key=lambda number: -lengths[number]):
+        if batch and (len(batch) == batch_size or n_words + lengths[number] > max_words):
+            yield batch
+            batch, n_words = [], 0
+        batch.append(number)
+        n_words += lengths[number]
+    if batch:
+        yield batch
+
+
+def _read_off(sentences: Sequence[Sentence], derivations: Derivations, vocabulary: Vocabulary) -> Iterator[Parse]:
+    """The trees of a batch. The engine's arrays go step by step; these go sentence by sentence."""
+    starts: npt.NDArray[np.int64] = derivations.starts
+    n_words = int(derivations.lengths.sum())
+    root = len(vocabulary.relations)
+    heads = np.zeros(n_words, dtype=np.int64)
+    relations = np.full(n_words, root, dtype=np.int64)
+    modifiers = np.zeros(
+        n_words, dtype=np.int32
+    )  # from a sentence's first row on, step after step; the last is not used
+    scores = np.zeros(n_words, dtype=np.float32)
+    margins = np.zeros(n_words, dtype=np.float32)
+    if derivations.modifiers:
+        n_active = [len(rows) for rows in derivations.modifiers]
+        first = starts[np.concatenate([np.arange(n) for n in n_active])]  # of each attachment's sentence
+        rows = np.concatenate(derivations.modifiers)
+        heads[rows] = np.concatenate(derivations.heads) - first + 1
+        relations[rows] = np.concatenate([actions.relations for actions in derivations.actions])
+        places = first + np.repeat(np.arange(len(n_active)), n_active)
+        modifiers[places] = rows - first + 1
+        scores[places] = np.concatenate([actions.scores for actions in derivations.actions])
+        margins[places] = np.concatenate([actions.margins for actions in derivations.actions])
+    names = (*vocabulary.relations, vocabulary.root_relation)
+    head_ids: list[int] = heads.tolist()
+    relation_ids: list[int] = relations.tolist()
+    relation_names = [names[number] for number in relation_ids]
+    for sentence, start in zip(sentences, starts.tolist(), strict=True):
+        end = start + len(sentence)
+        steps = slice(start, end - 1)
+        yield Parse(
+            sentence,
+            tuple(head_ids[start:end]),
+            tuple(relation_names[start:end]),
+            Steps(modifiers[steps], scores[steps], margins[steps]),
+        )

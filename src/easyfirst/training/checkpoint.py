@@ -1,0 +1,54 @@
+"""A training run on disk: everything that is needed to go on, bit for bit, as if it had never stopped.
+
+One file, written beside its place and renamed, so there is always a whole one. It holds the weights, the optimiser's
+state, the random generator's, and the history so far.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import safetensors
+import safetensors.numpy
+
+from easyfirst.errors import ModelError
+from easyfirst.model.files import replace_file
+
+FILE = "checkpoint.safetensors"
+FORMAT_VERSION = 1
+
+
+@dataclass(frozen=True, slots=True)
+class Checkpoint:
+    """The state of a run after some epoch."""
+
+    facts: dict[str, Any]
+    """What can be written as JSON: settings, data, history, the random generator's state."""
+    arrays: dict[str, np.ndarray]
+
+
+def save_checkpoint(directory: Path, checkpoint: Checkpoint) -> None:
+    """Replace the directory's checkpoint."""
+    facts = {"format_version": FORMAT_VERSION, **checkpoint.facts}
+    data = safetensors.numpy.save(checkpoint.arrays, metadata={"facts": json.dumps(facts)})
+    replace_file(directory / FILE, data)
+
+
+def load_checkpoint(directory: Path) -> Checkpoint:
+    """The directory's checkpoint; raises :class:`ModelError` if there is none or it is damaged."""
+    path = directory / FILE
+    if not path.is_file():
+        raise ModelError(f"{path}: no checkpoint to resume from; start without --resume")
+    try:
+        with safetensors.safe_open(path, framework="numpy") as file:
+            facts = json.loads((file.metadata() or {})["facts"])
+            arrays = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
+    except (safetensors.SafetensorError, KeyError, ValueError) as error:
+        raise ModelError(f"{path}: this checkpoint is damaged ({error}); start again without --resume") from error
+    if facts.pop("format_version", None) != FORMAT_VERSION:
+        raise ModelError(f"{path}: this checkpoint is of another version of easyfirst; resume with that version")
+    return Checkpoint(facts, arrays)

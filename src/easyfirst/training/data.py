@@ -1,0 +1,97 @@
+"""What training reads: treebanks, checked before anything else happens, and what is worth knowing about them."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from os import PathLike, fspath
+from pathlib import Path
+
+from easyfirst.errors import DataError
+from easyfirst.model.vocab import Vocabulary, normalise, tags_of
+from easyfirst.treebank.conllu import read_conllu
+from easyfirst.treebank.projective import is_projective
+from easyfirst.treebank.scores import percent
+from easyfirst.treebank.sentence import Sentence
+from easyfirst.treebank.tree import check_tree
+
+
+@dataclass(frozen=True, slots=True)
+class Treebank:
+    """Sentences with gold trees, and the file they are from."""
+
+    path: str
+    sha256: str
+    sentences: tuple[Sentence, ...]
+
+    @property
+    def n_words(self) -> int:
+        return sum(map(len, self.sentences))
+
+
+@dataclass(frozen=True, slots=True)
+class DataReport:
+    """What training says about its data before it starts."""
+
+    train: str
+    train_sentences: int
+    train_words: int
+    relations: int
+    non_projective: int
+    """Training sentences that are skipped, because no bottom-up parser can build their trees."""
+    non_projective_percent: float
+    dev: str | None
+    dev_sentences: int
+    dev_words: int
+    dev_unknown_percent: float
+    """Share of dev words that training has never seen."""
+
+    def to_dict(self) -> dict[str, object]:
+        return asdict(self)
+
+
+def read_treebank(path: str | PathLike[str]) -> Treebank:
+    """All sentences of a file; raises :class:`DataError` if there are none or one has no proper tree."""
+    sentences: list[Sentence] = []
+    for sentence in read_conllu(path):
+        check_tree(sentence)
+        sentences.append(sentence)
+    if not sentences:
+        raise DataError("no sentences in this file; give a treebank in CoNLL-U", source=fspath(path))
+    return Treebank(fspath(path), hashlib.sha256(Path(path).read_bytes()).hexdigest(), tuple(sentences))
+
+
+def check_tags_given(treebank: Treebank, tag_kinds: Sequence[str]) -> None:
+    """Raise :class:`DataError` if the treebank has none of the tags that the network is to read."""
+    for kind in tag_kinds:
+        if all(tag == "_" for sentence in treebank.sentences for tag in tags_of(sentence, kind)):
+            others = "--tags none" if kind == "upos" else "--tags upos or --tags none"
+            raise DataError(f"this treebank has no {kind.upper()} tags; choose {others}", source=treebank.path)
+
+
+def projective_part(treebank: Treebank) -> list[Sentence]:
+    """The sentences a bottom-up parser can learn from."""
+    kept = [s for s in treebank.sentences if is_projective([head or 0 for head in s.heads])]
+    if not any(len(sentence) > 1 for sentence in kept):
+        raise DataError("no projective sentence of two words or more to learn from", source=treebank.path)
+    return kept
+
+
+def describe(train: Treebank, n_projective: int, dev: Treebank | None, vocabulary: Vocabulary) -> DataReport:
+    """Count what there is."""
+    n_train = len(train.sentences)
+    dev_forms = [form for sentence in dev.sentences for form in sentence.forms] if dev else []
+    n_unknown = sum(normalise(form) not in vocabulary.words for form in dev_forms)
+    return DataReport(
+        train=train.path,
+        train_sentences=n_train,
+        train_words=train.n_words,
+        relations=len(vocabulary.relations) + (vocabulary.root_relation not in vocabulary.relations),
+        non_projective=n_train - n_projective,
+        non_projective_percent=percent(n_train - n_projective, n_train),
+        dev=dev.path if dev else None,
+        dev_sentences=len(dev.sentences) if dev else 0,
+        dev_words=len(dev_forms),
+        dev_unknown_percent=percent(n_unknown, len(dev_forms)),
+    )

@@ -1,0 +1,84 @@
+"""One pass over the training sentences (Algorithm 3): shuffled, with an update after more than 50 violations.
+
+How many sentences that takes is guessed from the running rate of violations, so that they can be explored as one batch;
+if the guess falls short, more are explored with the same weights before the update.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from easyfirst.training.corpus import Corpus, unknown_probabilities
+from easyfirst.training.learner import Explored, Learner
+
+MAX_WORDS = 4000
+"""No batch is larger, however rare violations are: this bounds the memory a batch takes."""
+CAUTION = 0.85
+"""A batch is meant to bring this share of the violations that are still wanted, so that few bring too many."""
+RATE_MEMORY = 0.9
+MIN_RATE = 1e-4
+
+
+@dataclass(slots=True)
+class EpochStats:
+    """What happened so far in an epoch."""
+
+    sentences: int = 0
+    words: int = 0
+    updates: int = 0
+    violations: int = 0
+    loss: float = 0.0
+    """Summed over violations."""
+
+
+class Teacher:
+    """Takes a learner through epochs of a corpus."""
+
+    def __init__(self, learner: Learner, corpus: Corpus, counts: np.ndarray) -> None:
+        self.learner = learner
+        self.corpus = corpus
+        self.violation_rate = 1.0
+        """Violations a word, as a running mean; in the beginning every word is one."""
+        self._unknown_prob = unknown_probabilities(counts, learner.config.training.word_dropout)
+
+    def run_epoch(self, on_progress: Callable[[EpochStats], None]) -> EpochStats:
+        """One pass over the corpus; ``on_progress`` is called after every batch."""
+        stats = EpochStats()
+        order = self.learner.rng.permutation(len(self.corpus))
+        waiting: list[Explored] = []
+        n_waiting = 0
+        begin = 0
+        while begin < len(order):
+            end = self._batch_end(order, begin, n_waiting)
+            explored = self._explore(order[begin:end], stats)
+            waiting.append(explored)
+            n_waiting += explored.explorer.n_violations
+            begin = end
+            if n_waiting > self.learner.config.training.update_after or begin == len(order):
+                self.learner.update(waiting)
+                stats.updates += n_waiting > 0
+                waiting, n_waiting = [], 0
+            on_progress(stats)
+        return stats
+
+    def _explore(self, numbers: np.ndarray, stats: EpochStats) -> Explored:
+        batch = self.corpus.batch(numbers, unknown_prob=self._unknown_prob, rng=self.learner.rng)
+        explored = self.learner.explore(batch)
+        n_violations = explored.explorer.n_violations
+        rate = max(n_violations / batch.n_words, MIN_RATE)
+        self.violation_rate = RATE_MEMORY * self.violation_rate + (1 - RATE_MEMORY) * rate
+        stats.sentences += len(numbers)
+        stats.words += batch.n_words
+        stats.violations += n_violations
+        stats.loss += explored.explorer.loss
+        return explored
+
+    def _batch_end(self, order: np.ndarray, begin: int, n_waiting: int) -> int:
+        """Up to where in ``order`` the next batch goes, to bring the violations past the limit."""
+        n_wanted = self.learner.config.training.update_after + 1 - n_waiting
+        n_words = min(CAUTION * n_wanted / self.violation_rate, MAX_WORDS)
+        reach = np.cumsum(self.corpus.lengths[order[begin : begin + MAX_WORDS]])
+        return min(begin + 1 + int(np.searchsorted(reach, n_words)), len(order))

@@ -1,0 +1,233 @@
+"""Training from treebank to model (section 5 and Algorithm 3): read, check, learn, evaluate, keep the best, be resumable.
+
+The output directory is a model that can be used after the first epoch, and in its ``training`` folder the run itself:
+``metrics.jsonl``, a line for every epoch, and the checkpoint.
+"""
+
+from __future__ import annotations
+
+import datetime
+import hashlib
+import json
+import time
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+from typing import Any, Protocol
+
+import numpy as np
+import torch
+
+from easyfirst.errors import ConfigError, ModelError
+from easyfirst.model.card import CardFacts, DataFacts, write_card
+from easyfirst.model.config import Config
+from easyfirst.model.parameters import initial_parameters
+from easyfirst.model.files import replace_file
+from easyfirst.model.store import Model, installed_version, save_model, sizes_of
+from easyfirst.model.vectors import Vectors, external_table, read_vectors, scaled
+from easyfirst.model.vocab import Vocabulary
+from easyfirst.parsing.batch import BatchParser
+from easyfirst.training.checkpoint import FILE, Checkpoint, load_checkpoint, save_checkpoint
+from easyfirst.training.corpus import Corpus
+from easyfirst.training.data import DataReport, Treebank, check_tags_given, describe, projective_part, read_treebank
+from easyfirst.training.epoch import EpochStats, Teacher
+from easyfirst.training.learner import Learner
+from easyfirst.treebank.scores import Scorer, Scores
+
+FOLDER = "training"
+METRICS = "metrics.jsonl"
+
+
+class Reporter(Protocol):
+    """Is told how training goes."""
+
+    def data(self, report: DataReport) -> None:
+        """The data has been read and checked."""
+
+    def progress(self, epoch: int, stats: EpochStats) -> None:
+        """Some sentences of the current epoch have been learnt from."""
+
+    def epoch_end(self, metrics: dict[str, Any], *, is_best: bool) -> None:
+        """An epoch is over and, if there is a dev treebank, evaluated."""
+
+
+@dataclass(frozen=True, slots=True)
+class Job:
+    """What to train on, and where to put the result."""
+
+    train: Path
+    out: Path
+    dev: Path | None = None
+    vectors: Path | None = None
+    licence: str | None = None
+
+
+def train(
+    job: Job, config: Config, reporter: Reporter, *, resume: bool = False, overwrite: bool = False
+) -> list[dict[str, Any]]:
+    """Train a parser; the metrics of every epoch. Raises an :class:`EasyFirstError` before anything is written if the
+    data or the settings will not do."""
+    folder = job.out / FOLDER
+    checkpoint = load_checkpoint(folder) if resume else None
+    if checkpoint is None and not overwrite:
+        _refuse_to_overwrite(job.out)
+    run = Run(job, config, reporter)
+    if checkpoint is not None:
+        run.restore(checkpoint)
+    folder.mkdir(parents=True, exist_ok=True)
+    if checkpoint is None:
+        (folder / FILE).unlink(missing_ok=True)
+    while len(run.history) < config.training.epochs:
+        run.epoch()
+    return run.history
+
+
+def _refuse_to_overwrite(out: Path) -> None:
+    if (out / FOLDER / FILE).exists():
+        raise ModelError(f"{out}: a training run is there; go on with --resume, or start anew with --overwrite")
+    if out.exists() and (not out.is_dir() or any(out.iterdir())):
+        raise ModelError(f"{out}: exists already; choose another --out, or use --overwrite")
+
+
+class Run:
+    """A training run between two epochs."""
+
+    def __init__(self, job: Job, config: Config, reporter: Reporter) -> None:
+        self.job, self.config, self.reporter = job, config, reporter
+        treebank = read_treebank(job.train)
+        self.dev = read_treebank(job.dev) if job.dev else None
+        for given in (treebank, self.dev):
+            if given is not None:
+                check_tags_given(given, config.network.tag_kinds)
+        vectors = scaled(read_vectors(job.vectors)) if job.vectors else None
+        sentences = projective_part(treebank)
+        self.vocabulary = Vocabulary.of(
+            treebank.sentences, tag_kinds=config.network.tag_kinds, external=vectors.words if vectors else None
+        )
+        self.data = describe(treebank, len(sentences), self.dev, self.vocabulary)
+        self.fingerprint = _fingerprint(treebank, self.dev, job.vectors)
+        self.history: list[dict[str, Any]] = []
+        self.rng = np.random.default_rng(config.training.seed)
+        self.learner = Learner(self._initial_arrays(vectors), config, self.rng)
+        self.teacher = Teacher(self.learner, Corpus(sentences, self.vocabulary), self.vocabulary.counts)
+        self.reporter.data(self.data)
+
+    def _initial_arrays(self, vectors: Vectors | None) -> dict[str, np.ndarray]:
+        table = external_table(vectors) if vectors else None
+        sizes = sizes_of(self.vocabulary, table.shape if table is not None else None)
+        return initial_parameters(self.config.network, sizes, self.rng, external=table)
+
+    def epoch(self) -> None:
+        """Learn for one epoch, evaluate, save."""
+        number = len(self.history) + 1
+        started, started_cpu = time.perf_counter(), time.process_time()
+        stats = self.teacher.run_epoch(lambda stats: self.reporter.progress(number, stats))
+        seconds, cpu_seconds = time.perf_counter() - started, time.process_time() - started_cpu
+        scores = self.evaluate()
+        metrics: dict[str, Any] = {
+            "epoch": number,
+            **asdict(stats),
+            "loss": stats.loss / max(stats.violations, 1),
+            "violations_per_sentence": stats.violations / stats.sentences,
+            "seconds": round(seconds, 2),
+            "cpu_seconds": round(cpu_seconds, 2),
+            "words_per_second": round(stats.words / seconds, 1),
+            "words_per_cpu_second": round(stats.words / cpu_seconds, 1),
+            "dev": _summary(scores) if scores else None,
+        }
+        is_best = scores is None or all(scores.full.las > past["dev"]["full"]["LAS"] for past in self.history)
+        self.history.append(metrics)
+        if is_best:
+            save_model(self.job.out, Model(self.config, self.vocabulary, self.learner.arrays, self.card(scores)))
+        lines = "".join(json.dumps(line) + "\n" for line in self.history)
+        replace_file(self.job.out / FOLDER / METRICS, lines.encode())
+        save_checkpoint(self.job.out / FOLDER, self.checkpoint())
+        self.reporter.epoch_end(metrics, is_best=is_best)
+
+    def evaluate(self) -> Scores | None:
+        """The scores on the dev treebank with the weights as they are."""
+        if self.dev is None:
+            return None
+        parser = BatchParser(self.learner.engine, self.vocabulary)
+        scorer = Scorer()
+        for gold, parse in zip(self.dev.sentences, parser.parse(self.dev.sentences), strict=True):
+            scorer.add(
+                gold.forms,
+                gold_heads=[head or 0 for head in gold.heads],
+                gold_relations=gold.relations,
+                system_heads=parse.heads,
+                system_relations=parse.relations,
+            )
+        return scorer.scores()
+
+    def checkpoint(self) -> Checkpoint:
+        """All that :meth:`restore` needs."""
+        arrays = {f"parameters/{name}": array for name, array in self.learner.arrays.items()}
+        arrays |= {f"optimizer/{name}": tensor.numpy() for name, tensor in self.learner.optimizer.state().items()}
+        facts = {
+            "config": self.config.to_dict(),
+            "data": self.fingerprint,
+            "history": self.history,
+            "rng": self.rng.bit_generator.state,
+            "violation_rate": self.teacher.violation_rate,
+        }
+        return Checkpoint(facts, arrays)
+
+    def restore(self, checkpoint: Checkpoint) -> None:
+        """Go on from a checkpoint; raises :class:`ConfigError` if it is of another run."""
+        facts = checkpoint.facts
+        saved = Config.from_dict(facts["config"])
+        same_length = replace(saved, training=replace(saved.training, epochs=self.config.training.epochs))
+        if same_length != self.config:
+            raise ConfigError(f"{self.job.out}: was trained with other settings; resume with the same ones")
+        if facts["data"] != self.fingerprint:
+            raise ConfigError(f"{self.job.out}: was trained on other data; resume with the same files")
+        for path, array in checkpoint.arrays.items():
+            kind, name = path.split("/", 1)
+            if kind == "parameters":
+                self.learner.arrays[name][...] = array
+        state = {path: array for path, array in checkpoint.arrays.items() if path.startswith("optimizer/")}
+        self.learner.optimizer.load_state(
+            {path.split("/", 1)[1]: torch.from_numpy(array.copy()) for path, array in state.items()}
+        )
+        self.history = facts["history"]
+        self.rng.bit_generator.state = facts["rng"]
+        self.teacher.violation_rate = facts["violation_rate"]
+
+    def card(self, scores: Scores | None) -> str:
+        """The model's README."""
+        data = self.data
+        skipped = f"{data.non_projective} non-projective sentences left out" if data.non_projective else ""
+        files = [
+            DataFacts(use="training", file=data.train, sentences=data.train_sentences, words=data.train_words, note=skipped)
+        ]
+        if data.dev is not None:
+            files.append(DataFacts(use="development", file=data.dev, sentences=data.dev_sentences, words=data.dev_words))
+        if self.job.vectors is not None and self.vocabulary.external is not None:
+            files.append(DataFacts(use="word vectors", file=str(self.job.vectors), words=len(self.vocabulary.external)))
+        return write_card(
+            CardFacts(
+                name=self.job.out.resolve().name,
+                date=datetime.date.today(),
+                easyfirst_version=installed_version(),
+                config=self.config,
+                data=files,
+                scores=scores,
+                best_epoch=len(self.history),
+                licence=self.job.licence,
+            )
+        )
+
+
+def _summary(scores: Scores) -> dict[str, dict[str, float]]:
+    parts: Sequence[tuple[str, Any]] = (("ud", scores.ud), ("conllx", scores.conllx), ("full", scores.full))
+    return {name: {"UAS": round(part.uas, 3), "LAS": round(part.las, 3)} for name, part in parts}
+
+
+def _fingerprint(treebank: Treebank, dev: Treebank | None, vectors: Path | None) -> dict[str, str | None]:
+    """What must be the same for a run to be resumed."""
+    return {
+        "train": treebank.sha256,
+        "dev": dev.sha256 if dev else None,
+        "vectors": hashlib.sha256(vectors.read_bytes()).hexdigest() if vectors else None,
+    }
