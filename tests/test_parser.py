@@ -238,7 +238,7 @@ def test_what_it_says_of_itself(parser: Parser, upos_parser: Parser) -> None:
     assert parser.config.preset == "paper"
     assert parser.relations[-1] == "root"
     assert len(set(parser.relations)) == len(parser.relations)
-    assert repr(upos_parser) == f"<Parser: preset paper, UPOS tags, {len(upos_parser.relations)} relations, 14 words>"
+    assert repr(upos_parser) == f"<Parser: preset paper, UPOS tags, {len(upos_parser.relations)} relations, 15 words>"
     assert "no tags" in repr(parser)
 
 

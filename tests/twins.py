@@ -180,13 +180,18 @@ class Twin:
             if self.has_trees:
                 (h.e_l if d == LEFT else h.e_r).append(self.enc(self.c(m), relation))
             pend.remove(m)
-            rival = max(float(score) for other, score in scores.items() if other != action)
-            steps.append(Step(h.id, m.id, relation, float(scores[action]), float(scores[action]) - rival))
+            rival = max(number(score) for other, score in scores.items() if other != action)
+            steps.append(Step(h.id, m.id, relation, number(scores[action]), number(scores[action]) - rival))
         return steps, pend[0]
 
     def parse(self, vectors: Sequence[Vector]) -> list[Step]:
         """``select`` of section 4.4: the best-scored action of all."""
         return self.derive(vectors, lambda _, scores: max(scores, key=scores.__getitem__))[0]
+
+
+def number(score: Any) -> float:
+    """A score without its graph."""
+    return float(score.detach() if hasattr(score, "detach") else score)
 
 
 def head_and_modifier(pend: Sequence[int], action: Action) -> tuple[int, int]:
@@ -221,13 +226,14 @@ class Teacher:
     """How near any comparison was to turning out otherwise."""
 
     def __call__(self, pend: list[int], scores: Scores) -> Action:
-        ranked = sorted(scores, key=lambda action: float(scores[action]), reverse=True)
+        plain = {action: number(score) for action, score in scores.items()}
+        ranked = sorted(plain, key=plain.__getitem__, reverse=True)
         good = [action for action in ranked if is_correct(self.heads, self.relations, pend, action)]
         bad = [action for action in ranked if action not in good]
-        lead = float(scores[good[0]] - scores[bad[0]]) if bad else np.inf
+        lead = plain[good[0]] - plain[bad[0]] if bad else np.inf
         if lead < self.margin:
             self.losses.append(self.margin - scores[good[0]] + scores[bad[0]])
-        gaps = [float(scores[a] - scores[b]) for some in (good[:2], bad[:2]) for a, b in pairwise(some)]
+        gaps = [plain[a] - plain[b] for some in (good[:2], bad[:2]) for a, b in pairwise(some)]
         self.closest = min(self.closest, abs(lead), abs(lead - self.margin), *gaps)
         self.seen.append((good[0], bad[0] if bad else NOWHERE, lead))
         return self.follow(*self.seen[-1])

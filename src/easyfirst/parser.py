@@ -79,7 +79,7 @@ class Parser:
     def pipe(self, sentences: Iterable[SentenceLike], *, batch_size: int = BATCH_SIZE) -> Iterator[Parse]:
         """The parses one by one, in order, of an input of any length, even an endless one.
 
-        It reads ahead up to 8 batches (``8 * batch_size`` sentences, or 65,536 words), parses them and gives them out
+        It reads ahead up to 8 batches (``8 * batch_size`` sentences, or 49,152 words), parses them and gives them out
         before it reads on: memory stays bounded, and the first parse comes when that many sentences have been read or
         the input ends. With ``batch_size=1`` it does not read ahead: each parse comes before the next sentence is read.
         """

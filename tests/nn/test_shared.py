@@ -49,6 +49,15 @@ def test_words_are_encoded_as_the_twin_does(model: Model, lengths: list[int], se
     np.testing.assert_allclose(model.vectors(batch), expected, atol=1e-5)
 
 
+@pytest.mark.parametrize("model", KINDS)
+def test_words_are_encoded_as_the_twin_does_by_every_kind_of_network(model: Model) -> None:
+    batch = model.sentences([12, 7, 7, 2, 1], seed=1)
+    expected = np.concatenate([model.twin_vectors(sample) for sample in batch])
+    np.testing.assert_allclose(model.vectors(batch), expected, atol=1e-5)
+    for sample in batch:
+        np.testing.assert_allclose(model.vectors([sample]), model.twin_vectors(sample), atol=1e-5)
+
+
 @settings(deadline=None, max_examples=40)
 @given(models(), batches, seeds)
 def test_words_are_encoded_by_both_alike(model: Model, lengths: list[int], seed: int) -> None:

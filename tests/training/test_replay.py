@@ -98,9 +98,9 @@ def assert_same_gradients(found: dict[str, Tensor], expected: dict[str, Tensor])
 
 
 @settings(deadline=None, max_examples=40)
-@given(models(), st.lists(st.integers(1, 9), min_size=1, max_size=4), st.integers(0, 2**32 - 1), st.booleans())
+@given(models(), st.lists(st.integers(1, 9), max_size=3), st.integers(0, 2**32 - 1), st.booleans())
 def test_losses_are_those_exploration_saw(model: Model, lengths: list[int], seed: int, dynamic: bool) -> None:
-    replayed = Replayed.of(model, model.sentences(lengths, seed), dynamic=dynamic)
+    replayed = Replayed.of(model, model.sentences([4, *lengths], seed), dynamic=dynamic)
     assume(replayed is not None)
     assert replayed is not None
     with torch.no_grad():
@@ -114,8 +114,8 @@ def test_loss_and_gradients_are_those_of_the_plain_algorithm(
     model: Model, follow: Follow, dynamic: bool, prob: float
 ) -> None:
     n_compared = 0
-    for seed in range(3):
-        batch = model.sentences([7, 6, 4, 2, 1], seed=seed)
+    for seed in range(30):
+        batch = model.sentences([6, 5, 3, 1], seed=seed)
         replayed = Replayed.of(model, batch, dynamic=dynamic, prob=prob)
         loss, expected, closest = naive(model, batch, follow)
         if closest < 1e-4:
@@ -125,15 +125,17 @@ def test_loss_and_gradients_are_those_of_the_plain_algorithm(
         assert found_loss == pytest.approx(loss, rel=1e-9)
         assert_same_gradients(found, expected)
         n_compared += 1
-    assert n_compared >= 2
+        if n_compared == 2:
+            return
+    pytest.fail("no batch was clear enough to compare")
 
 
 @settings(deadline=None, max_examples=15)
-@given(models(), st.lists(st.integers(1, 6), min_size=1, max_size=3), st.integers(0, 2**32 - 1))
+@given(models(), st.lists(st.integers(1, 6), max_size=2), st.integers(0, 2**32 - 1))
 def test_gradients_of_random_models_are_those_of_the_plain_algorithm(
     model: Model, lengths: list[int], seed: int
 ) -> None:
-    batch = model.sentences(lengths, seed)
+    batch = model.sentences([4, *lengths], seed)
     replayed = Replayed.of(model, batch, prob=0.0)
     assume(replayed is not None)
     loss, expected, closest = naive(model, batch, never_bold)

@@ -11,6 +11,10 @@ import typer
 
 from easyfirst.cli.threads import set_threads
 
+# What easyfirst.model.card writes: | convention | UAS | LAS | words |
+CARD_SCORES = re.compile(r"^\| ([^|]+) \| ([0-9.]+) \| ([0-9.]+) \| ([0-9,]+) \|$", re.MULTILINE)
+CARD_LICENCE = re.compile(r"^- Licence: (.+)$", re.MULTILINE)
+
 
 def info(
     model: Annotated[Path, typer.Argument(metavar="DIR", help="The model's directory.", show_default=False)],
@@ -52,14 +56,12 @@ def describe(path: Path) -> dict[str, Any]:
         "parameters": sum(array.size for array in model.arrays.values()),
         "files": {name: (path / name).stat().st_size for name in (*REQUIRED, CARD) if (path / name).is_file()},
         "config": model.config.to_dict(),
-        "scores": [line for line in _card_lines(model.card) if re.search(r"\b[UL]AS\b", line)],
-        "licence": next((line for line in _card_lines(model.card) if re.search(r"(?i)\blicen[cs]e\b", line)), None),
+        "scores": [
+            {"convention": name, "UAS": float(uas), "LAS": float(las), "words": int(words.replace(",", ""))}
+            for name, uas, las, words in CARD_SCORES.findall(model.card)
+        ],
+        "licence": licence[1] if (licence := CARD_LICENCE.search(model.card)) else None,
     }
-
-
-def _card_lines(card: str) -> list[str]:
-    """The lines of the card without the marks of Markdown around them."""
-    return [text for line in card.splitlines() if (text := line.strip("#*-|> \t"))]
 
 
 def _show(facts: dict[str, Any]) -> None:
@@ -86,13 +88,17 @@ def _show(facts: dict[str, Any]) -> None:
         "parameters": f"{facts['parameters']:,}",
         "files": ", ".join(f"{name} {_size(size)}" for name, size in facts["files"].items()),
         "relations": f"{len(facts['relations'])}: {' '.join(facts['relations'])}",
-        "scores": "\n".join(facts["scores"]) or "none in the model's card",
+        "dev scores": "\n".join(map(_score, facts["scores"])) or "none in the model's card",
         "licence": facts["licence"] or "none in the model's card",
     }
     table = Table.grid(padding=(0, 2))
     for name, value in rows.items():
         table.add_row(Text(name), Text(value))
     Console(highlight=False).print(table)
+
+
+def _score(row: dict[str, Any]) -> str:
+    return f"{row['UAS']:.2f} UAS, {row['LAS']:.2f} LAS  {row['convention']}"
 
 
 def _size(n_bytes: int) -> str:

@@ -17,4 +17,4 @@ def set_threads(n_threads: int | None) -> None:
         if n_threads is not None:
             os.environ[variable] = str(n_threads)
         else:
-            os.environ.setdefault(variable, "1")
+            os.environ.setdefault(variable, os.environ.get(VARIABLES[0], "1"))

@@ -1,0 +1,124 @@
+"""What a word costs as sentences and corpora get longer, and how much memory a stream of sentences takes.
+
+    python bench/growth.py --model my-model --treebank dev.conllu
+
+Sentence length: the treebank's words are cut into sentences of 10 to 2,000 words and parsed, in rounds that visit every
+length; a length's cost is its median, relative to the cheapest. Corpus size: the treebank over and over
+through ``Parser.pipe``, each size in a process of its own, which reports its peak memory.
+"""
+
+from __future__ import annotations
+
+import os
+
+os.environ |= {name: "1" for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")}
+
+import argparse
+import itertools
+import json
+import resource
+import statistics
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+
+import report
+
+import easyfirst
+from easyfirst import Sentence
+
+LENGTHS = (10, 20, 50, 100, 200, 500, 1000, 2000)
+CORPUS_SIZES = (2_000, 8_000, 32_000)
+WORDS_A_ROUND = 4_000
+
+
+def sentences_of_length(words: list[tuple[str, str, str]], length: int) -> list[Sentence]:
+    """About ``WORDS_A_ROUND`` words, in sentences of one length."""
+    n = max(1, WORDS_A_ROUND // length)
+    endless = itertools.cycle(words)
+    parts = (list(itertools.islice(endless, length)) for _ in range(n))
+    return [Sentence.from_words(*zip(*part, strict=True)) for part in parts]
+
+
+def by_length(model: str, treebank: str, rounds: int) -> dict[int, float]:
+    """CPU microseconds a word for each length."""
+    parser = easyfirst.load(model)
+    words = [
+        word for s in easyfirst.read_conllu(treebank) for word in zip(s.forms, s.upos, s.xpos, strict=True)
+    ]
+    corpora = {length: sentences_of_length(words, length) for length in LENGTHS}
+    costs: dict[int, list[float]] = {length: [] for length in LENGTHS}
+    for _ in range(rounds):
+        for length, sentences in corpora.items():
+            started = time.process_time()
+            parser.parse(sentences)
+            costs[length].append((time.process_time() - started) / sum(map(len, sentences)) * 1e6)
+    return {length: statistics.median(values) for length, values in costs.items()}
+
+
+def stream(model: str, treebank: str, n_sentences: int) -> dict[str, float]:
+    """Parse a stream of sentences; CPU microseconds a word and peak memory of this process in MB."""
+    parser = easyfirst.load(model)
+
+    def endless() -> Iterator[Sentence]:
+        while True:
+            yield from easyfirst.read_conllu(treebank)
+
+    n_words = 0
+    started = time.process_time()
+    for parse in parser.pipe(itertools.islice(endless(), n_sentences)):
+        n_words += len(parse)
+    cost = (time.process_time() - started) / n_words * 1e6
+    return {"words": n_words, "cost": cost, "peak_mb": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024}
+
+
+def by_corpus_size(model: str, treebank: str) -> dict[int, dict[str, float]]:
+    """Each size in a process of its own."""
+    command = [sys.executable, __file__, "--model", model, "--treebank", treebank, "--stream"]
+    results: dict[int, dict[str, float]] = {}
+    for size in CORPUS_SIZES:
+        output = subprocess.run([*command, str(size)], check=True, capture_output=True, text=True).stdout
+        results[size] = json.loads(output)
+    return results
+
+
+def main() -> None:
+    arguments = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    arguments.add_argument("--model", required=True)
+    arguments.add_argument("--treebank", required=True)
+    arguments.add_argument("--rounds", type=int, default=5)
+    arguments.add_argument("--stream", type=int, help=argparse.SUPPRESS)
+    options = arguments.parse_args()
+    if options.stream:
+        print(json.dumps(stream(options.model, options.treebank, options.stream)))
+        return
+    lengths = by_length(options.model, options.treebank, options.rounds)
+    sizes = by_corpus_size(options.model, options.treebank)
+    least = min(lengths.values())
+    least_size = min(result["cost"] for result in sizes.values())
+    result = {
+        "model": options.model,
+        "treebank": options.treebank,
+        "rounds": options.rounds,
+        "by_length": {n: {"us_per_word": round(cost, 1), "ratio": round(cost / least, 2)} for n, cost in lengths.items()},
+        "by_corpus_size": {
+            n: {
+                "words": found["words"],
+                "us_per_word": round(found["cost"], 1),
+                "ratio": round(found["cost"] / least_size, 2),
+                "peak_mb": round(found["peak_mb"]),
+            }
+            for n, found in sizes.items()
+        },
+    }
+    rows = [(f"sentences of {n:,} words", f"{cost:.0f}", f"{cost / least:.2f}", "") for n, cost in lengths.items()]
+    rows += [
+        (f"stream of {n:,} sentences", f"{r['cost']:.0f}", f"{r['cost'] / least_size:.2f}", f"{r['peak_mb']:.0f}")
+        for n, r in sizes.items()
+    ]
+    report.write("growth", result, ("input", "CPU us/word", "ratio to least", "peak MB"), rows)
+
+
+if __name__ == "__main__":
+    main()

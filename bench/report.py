@@ -1,0 +1,56 @@
+"""What every benchmark's result carries: when, on what machine, with which versions; written as JSON and as a table."""
+
+from __future__ import annotations
+
+import datetime
+import importlib.metadata
+import json
+import platform
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+RESULTS = Path(__file__).parent / "results"
+PACKAGES = ("easyfirst", "numpy", "torch", "safetensors")
+
+
+def conditions() -> dict[str, Any]:
+    """Date, machine and versions."""
+    versions: dict[str, str] = {}
+    for package in PACKAGES:
+        try:
+            versions[package] = importlib.metadata.version(package)
+        except importlib.metadata.PackageNotFoundError:
+            continue
+    return {
+        "date": datetime.date.today().isoformat(),
+        "cpu": _cpu(),
+        "python": platform.python_version(),
+        "versions": versions,
+    }
+
+
+def _cpu() -> str:
+    try:
+        lines = Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines()
+    except OSError:
+        return platform.processor() or platform.machine()
+    fields = dict(line.split(":", 1) for line in lines if ":" in line)
+    values = {key.strip(): value.strip() for key, value in fields.items()}
+    has_avx512 = "avx512f" in values.get("flags", "")
+    return f"{values.get('model name', 'unknown')}, {'AVX-512' if has_avx512 else 'no AVX-512'}"
+
+
+def write(name: str, result: dict[str, Any], header: Sequence[str], rows: Sequence[Sequence[object]]) -> None:
+    """``results/<name>.json`` and ``results/<name>.md``; the table is printed too."""
+    RESULTS.mkdir(exist_ok=True)
+    result = {**conditions(), **result}
+    (RESULTS / f"{name}.json").write_text(json.dumps(result, indent=2) + "\n", encoding="utf-8")
+    table = [header, ["---"] * len(header), *rows]
+    lines = ["| " + " | ".join(str(cell) for cell in row) + " |" for row in table]
+    facts = f"{result['date']}, {result['cpu']}, Python {result['python']}, " + ", ".join(
+        f"{package} {version}" for package, version in result["versions"].items()
+    )
+    text = "\n".join([*lines, "", facts, ""])
+    (RESULTS / f"{name}.md").write_text(text, encoding="utf-8")
+    print(text)

@@ -1,0 +1,132 @@
+"""How fast training goes, early and late, and where its time is spent.
+
+    python bench/training.py --train train.conllu --run my-model
+
+Early: the first epoch from new weights. Late: one more epoch from the checkpoint of a finished run (``--run``, an output
+directory of ``easyfirst train``). One thread; words per second of CPU time; peak memory of the process.
+"""
+
+from __future__ import annotations
+
+import os
+
+os.environ |= {name: "1" for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")}
+
+import argparse
+import json
+import resource
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import report
+import torch
+
+from easyfirst.model.config import Config
+from easyfirst.parsing.engine import Engine
+from easyfirst.training import learner
+from easyfirst.training.checkpoint import load_checkpoint
+from easyfirst.training.optimizer import Optimizer
+from easyfirst.training.trainer import FOLDER, Job, Run
+
+AUTHORS_WORDS_PER_SECOND = 110
+"""The authors' implementation, on this kind of machine and data."""
+
+
+class Stopwatch:
+    """CPU seconds by part; a part inside another is not counted twice."""
+
+    def __init__(self) -> None:
+        self.seconds: dict[str, float] = {}
+        self._inside = 0.0
+
+    def wrap(self, owner: Any, name: str, part: str) -> None:
+        function: Callable[..., Any] = getattr(owner, name)
+
+        def timed(*args: Any, **kwargs: Any) -> Any:
+            outer, self._inside = self._inside, 0.0
+            started = time.process_time()
+            try:
+                return function(*args, **kwargs)
+            finally:
+                spent = time.process_time() - started
+                self.seconds[part] = self.seconds.get(part, 0.0) + spent - self._inside
+                self._inside = outer + spent
+
+        setattr(owner, name, timed)
+
+
+class Silent:
+    """A reporter that says nothing."""
+
+    def data(self, report: object) -> None: ...
+
+    def progress(self, epoch: int, stats: object) -> None: ...
+
+    def epoch_end(self, metrics: object, *, is_best: bool) -> None: ...
+
+
+def measure(train: Path, run: Path, *, is_late: bool) -> dict[str, Any]:
+    """One epoch, timed by part."""
+    torch.set_num_threads(1)
+    checkpoint = load_checkpoint(run / FOLDER)
+    job = Job(train=train, out=run)
+    training = Run(job, Config.from_dict(checkpoint.facts["config"]), Silent())
+    if is_late:
+        checkpoint.facts["data"] = training.fingerprint
+        training.restore(checkpoint)
+    watch = Stopwatch()
+    watch.wrap(learner, "encode_words", "words")
+    watch.wrap(Engine, "run", "explore")
+    watch.wrap(learner, "hinge_losses", "replay")
+    watch.wrap(torch.Tensor, "backward", "backward")
+    watch.wrap(Optimizer, "step", "update")
+    started = time.process_time()
+    stats = training.teacher.run_epoch(lambda _: None)
+    seconds = time.process_time() - started
+    watch.seconds["other"] = seconds - sum(watch.seconds.values())
+    return {
+        "words": stats.words,
+        "cpu_seconds": round(seconds, 1),
+        "words_per_cpu_second": round(stats.words / seconds),
+        "updates": stats.updates,
+        "violations_per_sentence": round(stats.violations / stats.sentences, 3),
+        "share": {part: round(spent / seconds, 3) for part, spent in watch.seconds.items()},
+        "peak_mb": round(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024),
+    }
+
+
+def main() -> None:
+    arguments = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    arguments.add_argument("--train", type=Path, required=True)
+    arguments.add_argument("--run", type=Path, required=True)
+    arguments.add_argument("--phase", choices=("early", "late"), help=argparse.SUPPRESS)
+    options = arguments.parse_args()
+    if options.phase:
+        print(json.dumps(measure(options.train, options.run, is_late=options.phase == "late")))
+        return
+    phases: dict[str, Any] = {}
+    for phase in ("early", "late"):  # a process each, so that memory is measured apart
+        output = subprocess.run([sys.executable, *sys.argv, "--phase", phase], check=True, capture_output=True, text=True)
+        phases[phase] = json.loads(output.stdout)
+    result = {"train": str(options.train), "run": str(options.run), "authors": AUTHORS_WORDS_PER_SECOND, **phases}
+    rows = [
+        (
+            phase,
+            f"{found['words_per_cpu_second']:,}",
+            f"{found['words_per_cpu_second'] / AUTHORS_WORDS_PER_SECOND:.1f}",
+            found["violations_per_sentence"],
+            ", ".join(f"{part} {share:.0%}" for part, share in found["share"].items()),
+            found["peak_mb"],
+        )
+        for phase, found in phases.items()
+    ]
+    header = ("epoch", "words/CPU-s", "times the authors'", "violations/sentence", "where the time goes", "peak MB")
+    report.write("training", result, header, rows)
+
+
+if __name__ == "__main__":
+    main()

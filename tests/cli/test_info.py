@@ -1,0 +1,68 @@
+"""``easyfirst info`` as a process."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+
+from easyfirst.cli.info import describe
+from easyfirst.model.store import load_model
+
+Run = Callable[..., "subprocess.CompletedProcess[bytes]"]
+
+
+def test_json(run: Run, xpos_model: Path) -> None:
+    done = run("info", xpos_model, "--json")
+    assert done.returncode == 0
+    facts = json.loads(done.stdout)
+    assert facts == describe(xpos_model)
+    model = load_model(xpos_model)
+    assert facts["parameters"] == sum(array.size for array in model.arrays.values())
+    assert facts["needs_tags"] == ["xpos"]
+    assert facts["format_version"] == 1
+    assert facts["config"] == model.config.to_dict()
+    assert facts["relations"][-1] == "root"
+    assert facts["licence"] == "Apache-2.0"
+    assert [(row["UAS"], row["LAS"], row["words"]) for row in facts["scores"]] == [
+        (100, 100, 16),
+        (100, 100, 12),
+        (100, 100, 16),
+    ]
+    assert facts["scores"][0]["convention"].startswith("UD: all words")
+    assert set(facts["files"]) == {"config.json", "vocab.json", "weights.safetensors", "README.md"}
+
+
+def test_text(run: Run, model: Path, xpos_model: Path) -> None:
+    text = " ".join(run("info", xpos_model).stdout.decode().split())
+    for part in (
+        "preset paper",
+        "needs tags XPOS",
+        "15 words, 12 XPOS tags",
+        "LSTM 2 x 5",
+        "window of 6 subtrees, 7 hidden units",
+        "weights.safetensors",
+        "100.00 UAS, 100.00 LAS CoNLL-X",
+        "licence Apache-2.0",
+        "nsubj",
+    ):
+        assert part in text
+    assert "needs tags none" in " ".join(run("info", model).stdout.decode().split())
+
+
+def test_a_model_without_a_card(run: Run, model: Path, tmp_path: Path) -> None:
+    shutil.copytree(model, tmp_path / "model")
+    (tmp_path / "model" / "README.md").unlink()
+    facts = json.loads(run("info", tmp_path / "model", "--json").stdout)
+    assert (facts["scores"], facts["licence"], "README.md" in facts["files"]) == ([], None, False)
+    assert "none in the model's card" in run("info", tmp_path / "model").stdout.decode()
+
+
+def test_errors(run: Run, tmp_path: Path) -> None:
+    for path, message in ((tmp_path / "none", "there is no model"), (tmp_path, "not an easyfirst model")):
+        done = run("info", path)
+        assert done.returncode == 2
+        assert done.stderr.startswith(b"error: ")
+        assert message in done.stderr.decode()

@@ -1,0 +1,119 @@
+"""The optimizer against Adam written out, and its state across a restart."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+
+import numpy as np
+import pytest
+import torch
+from torch import Tensor
+
+from easyfirst.model.config import TrainingConfig
+from easyfirst.training.optimizer import Optimizer
+
+SHAPES = {"words.embedding": (6, 3), "words.upos": (4, 2), "words.project": (5, 4), "words.bias": (4,)}
+TABLES = ("words.embedding", "words.upos")
+
+
+def fresh(dtype: torch.dtype = torch.float32) -> dict[str, Tensor]:
+    rng = np.random.default_rng(1)
+    return {name: torch.from_numpy(rng.normal(size=shape)).to(dtype).requires_grad_() for name, shape in SHAPES.items()}
+
+
+def give_gradients(parameters: Mapping[str, Tensor], step: int, scale: float = 1.0) -> dict[str, np.ndarray]:
+    """Random gradients, of the look-up tables in a few rows only and one of those twice; as dense arrays."""
+    rng = np.random.default_rng([7, step])
+    dense: dict[str, np.ndarray] = {}
+    for name, tensor in parameters.items():
+        if name in TABLES:
+            rows = rng.permutation(len(tensor))[:2]
+            values = torch.from_numpy(scale * rng.normal(size=(3, tensor.shape[1]))).to(tensor.dtype)
+            index = torch.tensor([[rows[0], rows[1], rows[0]]])
+            tensor.grad = torch.sparse_coo_tensor(index, values, tensor.shape, check_invariants=True)
+        else:
+            tensor.grad = torch.from_numpy(scale * rng.normal(size=tensor.shape)).to(tensor.dtype)
+        dense[name] = tensor.grad.to_dense().double().numpy().copy()
+    return dense
+
+
+class NaiveAdam:
+    """Kingma & Ba, with clipping by the gradients' norm, weight decay, and tables updated where they are used."""
+
+    def __init__(self, parameters: Mapping[str, Tensor], config: TrainingConfig) -> None:
+        self.config = config
+        self.values = {name: x.detach().double().numpy().copy() for name, x in parameters.items()}
+        self.m = {name: np.zeros_like(x) for name, x in self.values.items()}
+        self.v = {name: np.zeros_like(x) for name, x in self.values.items()}
+        self.t = 0
+
+    def step(self, grads: Mapping[str, np.ndarray]) -> float:
+        c = self.config
+        self.t += 1
+        norm = math.sqrt(sum((grad**2).sum() for grad in grads.values()))
+        for name, grad in grads.items():
+            used = np.any(grad != 0, axis=-1) if name in TABLES else np.full(grad.shape[0], True)
+            g = grad[used] * min(1.0, c.clip_norm / norm)
+            x, m, v = self.values[name], self.m[name], self.v[name]
+            m[used] = c.adam_beta1 * m[used] + (1 - c.adam_beta1) * g
+            v[used] = c.adam_beta2 * v[used] + (1 - c.adam_beta2) * g * g
+            m_hat, v_hat = m[used] / (1 - c.adam_beta1**self.t), v[used] / (1 - c.adam_beta2**self.t)
+            if name not in TABLES:
+                x *= 1 - c.weight_decay
+            x[used] -= c.learning_rate * m_hat / (np.sqrt(v_hat) + 1e-8)
+        return norm
+
+
+@pytest.mark.parametrize("clip_norm", [5.0, 0.5, 1000.0])
+def test_updates_are_adams(clip_norm: float) -> None:
+    """Of changing size, so that it shows whether a gradient was clipped before Adam scaled it."""
+    config = TrainingConfig(learning_rate=0.01, weight_decay=1e-3, clip_norm=clip_norm)
+    parameters = fresh()
+    optimizer, naive = Optimizer(parameters, config), NaiveAdam(parameters, config)
+    for step, scale in enumerate([1.0, 0.01, 30.0, 1.0, 1.0]):
+        grads = give_gradients(parameters, step, scale)
+        assert optimizer.step() == pytest.approx(naive.step(grads), rel=1e-5)
+        for name, tensor in parameters.items():
+            np.testing.assert_allclose(tensor.detach().numpy(), naive.values[name], atol=2e-6, err_msg=name)
+            assert tensor.grad is None
+
+
+def test_rows_not_in_use_stay_bit_for_bit() -> None:
+    parameters = fresh()
+    optimizer = Optimizer(parameters, TrainingConfig(weight_decay=0.1))
+    before = parameters["words.embedding"].detach().clone()
+    used = give_gradients(parameters, 0)["words.embedding"].any(axis=1)
+    optimizer.step()
+    changed = (parameters["words.embedding"].detach() != before).any(1).numpy()
+    assert changed.tolist() == used.tolist()
+
+
+def test_a_frozen_table_is_left_alone() -> None:
+    parameters = fresh() | {"words.external": torch.ones(3, 2)}
+    optimizer = Optimizer(parameters, TrainingConfig(freeze_external=True))
+    give_gradients({name: x for name, x in parameters.items() if x.requires_grad}, 0)
+    optimizer.step()
+    assert (parameters["words.external"] == 1).all()
+
+
+@pytest.mark.parametrize("n_before", [0, 1, 3])
+def test_a_restored_optimizer_goes_on_bit_for_bit(n_before: int) -> None:
+    config = TrainingConfig(learning_rate=0.01)
+    parameters = fresh()
+    optimizer = Optimizer(parameters, config)
+    for step in range(n_before):
+        give_gradients(parameters, step)
+        optimizer.step()
+    restored_parameters = {name: x.detach().clone().requires_grad_() for name, x in parameters.items()}
+    restored = Optimizer(restored_parameters, config)
+    restored.load_state({name: value.clone() for name, value in optimizer.state().items()})
+    for step in range(n_before, n_before + 3):
+        for one, its_parameters in ((optimizer, parameters), (restored, restored_parameters)):
+            give_gradients(its_parameters, step)
+            one.step()
+        for name, tensor in parameters.items():
+            assert torch.equal(tensor, restored_parameters[name]), name
+    assert optimizer.state().keys() == restored.state().keys()
+    for name, value in optimizer.state().items():
+        assert torch.equal(value, restored.state()[name]), name
