@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.util
 import json
 import sys
 import time
@@ -46,7 +47,9 @@ def train(
     licence: Annotated[str | None, typer.Option(help="The model's licence, for its card.")] = None,
     resume: Annotated[bool, typer.Option("--resume", help="Go on with the run in DIR where it stopped.")] = False,
     overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace what is in DIR.")] = False,
-    threads: Annotated[int, typer.Option(min=1, help="Threads to compute with.")] = 1,
+    threads: Annotated[
+        int | None, typer.Option(min=1, help="Threads to compute with; default: OMP_NUM_THREADS, or 1.")
+    ] = None,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No progress and no report.")] = False,
 ) -> None:
     """Train a parser on a treebank.
@@ -59,8 +62,7 @@ def train(
     DIR can be used as a model after the first epoch. DIR/training/metrics.jsonl has a line for each epoch.
     """
     set_threads(threads)
-    torch = _import_torch()
-    torch.set_num_threads(threads)
+    _require_torch()
     from easyfirst.model.config import preset as make_config
     from easyfirst.training.trainer import Job
     from easyfirst.training.trainer import train as run
@@ -83,12 +85,9 @@ def train(
         report.note(f"the model is in {out}")
 
 
-def _import_torch() -> Any:
-    try:
-        import torch
-    except ImportError:
-        raise EasyFirstError('training needs PyTorch; install it with: pip install "easyfirst[train]"') from None
-    return torch
+def _require_torch() -> None:
+    if importlib.util.find_spec("torch") is None:
+        raise EasyFirstError('training needs PyTorch; install it with: pip install "easyfirst[train]"')
 
 
 def _split_settings(settings: list[str]) -> tuple[dict[str, Any], dict[str, Any]]:
@@ -142,7 +141,7 @@ class _Report:
         if self._is_quiet:
             return
         if self._progress is not None:
-            self._progress.console.print(text, highlight=False)
+            self._progress.console.print(text, highlight=False, markup=False)
         else:
             print(text, file=sys.stderr, flush=True)
 

@@ -15,6 +15,7 @@ import numpy.typing as npt
 from easyfirst.errors import DataError, InputError
 from easyfirst.model.config import Config
 from easyfirst.model.vocab import Vocabulary, tags_of
+from easyfirst.nn.activations import overflow_is_fine
 from easyfirst.nn.namespace import NUMPY
 from easyfirst.nn.network import network_of
 from easyfirst.nn.words import Packing, encode_words
@@ -133,7 +134,8 @@ class BatchParser:
     def _parse_batch(self, sentences: Sequence[Sentence]) -> Iterator[Parse]:
         lengths = [len(sentence) for sentence in sentences]
         ids = self.vocabulary.encode(sentences)
-        vectors = encode_words(NUMPY, self.engine.network.words, ids, Packing.of(lengths))
+        with overflow_is_fine():
+            vectors = encode_words(NUMPY, self.engine.network.words, ids, Packing.of(lengths))
         return _read_off(sentences, self.engine.run(vectors, lengths, easiest), self.vocabulary)
 
 

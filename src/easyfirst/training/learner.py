@@ -1,4 +1,4 @@
-"""One update of the weights: explore some sentences without gradients, replay their violations with them (section 5)."""
+"""One update of the weights (section 5): explore sentences without gradients, replay their violations with them."""
 
 from __future__ import annotations
 
@@ -85,9 +85,9 @@ class Learner:
                 part_loss = losses.sum() / n_violations
                 part_loss.backward()  # type: ignore[no-untyped-call]
                 loss += part_loss.item()
+        if not math.isfinite(loss):
+            raise FloatingPointError("the loss is not a finite number")
         if n_violations:
             self.optimizer.step()
             self._engine = None
-        if not math.isfinite(loss):
-            raise FloatingPointError("the loss is not a finite number")
         return loss

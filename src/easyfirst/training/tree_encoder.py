@@ -67,6 +67,15 @@ class Plan:
         ]
         return cls(leaves, levels, attachments.relations[needed], places)
 
+    @classmethod
+    def of_heads_alone(cls, attachments: Attachments, n_leaves: int) -> Plan:
+        """Where attaching changes nothing, every version of a node is the leaf it began as."""
+        leaf_of = list(range(n_leaves))
+        for before in attachments.before.tolist():
+            leaf_of.append(leaf_of[before])
+        places = np.stack([leaf_of, np.array(leaf_of) + n_leaves])
+        return cls(np.arange(n_leaves), [], attachments.relations[:0], places)
+
 
 def needed_versions(attachments: Attachments, wanted: np.ndarray, n_leaves: int) -> np.ndarray:
     """Which versions those wanted depend on, themselves included: (2, n_versions)."""
@@ -101,12 +110,16 @@ class TreeEncoder:
     def __init__(self, weights: TreeWeights, vectors: Tensor, attachments: Attachments, wanted: np.ndarray) -> None:
         """``vectors``: v of every row, without the outside; ``wanted``: the versions that will be asked for."""
         self._weights = weights
-        self._plan = Plan.of(attachments, wanted, len(vectors) + 1)
+        n_leaves = len(vectors) + 1
+        if weights.has_layers:
+            self._plan = Plan.of(attachments, wanted, n_leaves)
+        else:
+            self._plan = Plan.of_heads_alone(attachments, n_leaves)
         self._dim = weights.output_dim
         padded = torch.concat([vectors, weights.padding[None]])
         leaf_states = trees.leaf_states(TORCH, weights, padded.index_select(0, torch.from_numpy(self._plan.leaves)))
         self._pool: Tensor = leaf_states.reshape(-1, leaf_states.shape[-1])
-        if weights.has_layers and self._plan.levels:
+        if self._plan.levels:
             table = trees.relation_table(TORCH, weights)
             relations = table.index_select(0, torch.from_numpy(self._plan.relations))
             self._pool = self._climb_fast(relations) if weights.cell.name == "lstm" else self._climb(relations)
