@@ -30,10 +30,9 @@ class ScorerWeights:
 
 
 def slot_weights(weights: ScorerWeights, n_slots: int) -> Array:
-    """The hidden layer's weights apart by side of the node, slots side by side: (2, tree_dim, n_slots * hidden)."""
+    """The hidden layer's weights with the slots side by side: (node_dim, n_slots * hidden)."""
     width = weights.hidden.shape[1]
-    apart = weights.hidden.reshape(n_slots, 2, -1, width)  # (slot, side, tree_dim, hidden)
-    return apart.transpose(1, 2, 0, 3).reshape(2, -1, n_slots * width)
+    return weights.hidden.reshape(n_slots, -1, width).swapaxes(0, 1).reshape(-1, n_slots * width)
 
 
 def output_weights(xp: Namespace, weights: ScorerWeights) -> tuple[Array, Array]:

@@ -55,7 +55,9 @@ def relation_table(xp: Namespace, weights: TreeWeights) -> Array:
 def encode_modifiers(xp: Namespace, weights: TreeWeights, c: Array, relations: Array) -> Array:
     """enc of finished subtrees: c (rows, 2 * tree_dim), rows of :func:`relation_table` -> (rows, vector_dim)."""
     assert weights.encode is not None
-    return xp.tanh(xp.matmul(c, weights.encode[: 2 * weights.output_dim]) + relations)
+    z = xp.matmul(c, weights.encode[: 2 * weights.output_dim])
+    z += relations
+    return xp.tanh(z)
 
 
 def attach(xp: Namespace, weights: TreeWeights, state: Array, encoded: Array, *, side: int) -> Array:

@@ -21,7 +21,7 @@ class Candidates:
         self.n_relations = n_relations
         self.width = int(pending.lengths[0])
         n_sentences, outside = len(pending.lengths), pending.outside
-        self.scores = np.zeros((outside + 1, 2, n_relations), dtype=np.float32)  # by row of pend[i]
+        self.scores = np.zeros((outside + 1, 2 * n_relations), dtype=np.float32)  # by row of pend[i]
         self._best = np.full((n_sentences * self.width + 1, 2), -np.inf, dtype=np.float32)
         self._relations = np.zeros((n_sentences * self.width + 1, 2), dtype=np.int64)
         sentence = np.repeat(np.arange(n_sentences), pending.lengths)
@@ -39,15 +39,19 @@ class Candidates:
 
     def update(self, left: np.ndarray, right: np.ndarray, scores: np.ndarray) -> None:
         """New scores (n, 2 * n_relations) of pairs; where either side is the outside there is no pair."""
-        scores = scores.reshape(-1, self.n_relations)
-        relations = scores.argmax(axis=1)
-        best = scores[np.arange(len(scores)), relations].reshape(-1, 2)
+        by_direction = scores.reshape(-1, self.n_relations)
+        relations = by_direction.argmax(axis=1)
+        best = scores.reshape(-1).take(relations + np.arange(0, scores.size, self.n_relations)).reshape(-1, 2)
         best[right == self.pending.outside] = -np.inf
-        self.scores[left] = scores.reshape(-1, 2, self.n_relations)
-        cells = self._cells[left]
+        self.scores[left] = scores
+        cells = self._cells.take(left)
         self._best[cells] = best
         self._relations[cells] = relations.reshape(-1, 2)
 
+    def scores_of(self, left: np.ndarray, directions: np.ndarray) -> np.ndarray:
+        """The scores of all relations for pairs and directions: (n, n_relations), a copy."""
+        return self.scores.reshape(-1, self.n_relations).take(2 * left + directions, 0)
+
     def withdraw(self, rows: np.ndarray) -> None:
         """Rows that have left the pending list have no pair any more."""
-        self._best[self._cells[rows]] = -np.inf
+        self._best[self._cells.take(rows)] = -np.inf

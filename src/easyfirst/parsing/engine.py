@@ -36,7 +36,7 @@ Choose = Callable[[Candidates, int], Actions]
 class Tables:
     """What the loop needs of the network in a handier form, made once for given weights."""
 
-    slots: np.ndarray  # (2, tree_dim, n_slots * hidden)
+    slots: np.ndarray  # (2 * tree_dim, n_slots * hidden)
     hidden_bias: np.ndarray  # (hidden,)
     relations: np.ndarray | None  # (n_relations, vector_dim)
     output: np.ndarray  # (hidden, 2 * n_relations)
@@ -48,7 +48,13 @@ class Tables:
         relations = trees.relation_table(NUMPY, network.trees) if network.trees.has_layers else None
         output, output_bias = scorer.output_weights(NUMPY, network.scorer)
         # tanh(x) = 2 sigmoid(2x) - 1: with the factors in the tables only the sigmoid of the negated sum is left to do
-        return cls(slots * MINUS_TWO, network.scorer.hidden_bias * MINUS_TWO, relations, output * TWO, output_bias - output.sum(axis=0))
+        return cls(
+            slots * MINUS_TWO,
+            network.scorer.hidden_bias * MINUS_TWO,
+            relations,
+            output * TWO,
+            output_bias - output.sum(axis=0),
+        )
 
 
 class Engine:
@@ -76,7 +82,7 @@ class Engine:
         n_active = np.searchsorted(-pending.lengths, -np.arange(1, pending.lengths[0]))  # longer than 1, 2, ..
         for n in n_active.tolist():
             actions = choose(candidates, n)
-            h, m = head_and_modifier(actions.left, pending.next[actions.left], actions.directions)
+            h, m = head_and_modifier(actions.left, pending.next.take(actions.left), actions.directions)
             nodes.attach(h, m, actions)
             pending.remove(m)
             candidates.withdraw(m)
@@ -98,7 +104,7 @@ class Engine:
         """Score again the pairs whose window holds a head: as many as the window has slots."""
         n_slots = nodes.n_slots
         around = pending.around(h, n_slots - 1, n_slots - 1)  # (n, 2 * n_slots - 1)
-        windows = around[:, nodes.window_columns].reshape(-1, n_slots)
+        windows = around.take(nodes.window_columns, axis=1).reshape(-1, n_slots)
         k = n_slots // 2 - 1
         candidates.update(windows[:, k], windows[:, k + 1], nodes.score(windows))
 
@@ -106,17 +112,18 @@ class Engine:
 def easiest(candidates: Candidates, n_active: int) -> Actions:
     """``select`` of section 4.4: in every sentence the best-scored action of all."""
     best = candidates.best(n_active)
-    lines = np.arange(n_active)
     cells = best.argmax(axis=1)
-    scores = best[lines, cells]
     left = candidates.pending.starts[:n_active] + (cells >> 1)
     directions = cells & 1
-    relations = candidates.best_relations(n_active)[lines, cells]
-    best[lines, cells] = -np.inf  # for a moment, to see the next best
-    rivals = candidates.scores[left, directions]
-    rivals[lines, relations] = -np.inf
+    flat = best.reshape(-1)  # a view
+    places = cells + np.arange(0, flat.size, best.shape[1])
+    scores = flat.take(places)
+    relations = candidates.best_relations(n_active).reshape(-1).take(places)
+    flat[places] = -np.inf  # for a moment, to see the next best
+    rivals = candidates.scores_of(left, directions)
+    rivals[np.arange(n_active), relations] = -np.inf
     margins = scores - np.maximum(best.max(axis=1), rivals.max(axis=1))
-    best[lines, cells] = scores
+    flat[places] = scores
     return Actions(left, directions, relations, scores, margins)
 
 
@@ -131,25 +138,28 @@ class _Nodes:
         padded = np.concatenate([vectors, self.weights.padding[None]])
         n_rows, width = len(padded), tables.output.shape[0]
         pair_slot = (self.n_slots // 2 - 1) * width  # pend[i] is always there: let it bring the bias
-        self.window_columns = np.arange(self.n_slots)[:, None] + np.arange(self.n_slots)
+        self.slots = np.arange(self.n_slots)
+        self.window_columns = self.slots[:, None] + self.slots
         self.projections = np.empty((n_rows, self.n_slots * width), dtype=padded.dtype)
         self.by_slot = self.projections.reshape(-1, width)  # row * n_slots + slot
+        self.c = np.empty((n_rows, 2 * self.dim), dtype=padded.dtype)
+        self.by_side = self.c.reshape(-1, self.dim)  # row * 2 + side
+        blocks: list[np.ndarray] = []
         for begin in range(0, n_rows, BLOCK):
             rows = slice(begin, min(begin + BLOCK, n_rows))
-            states = trees.leaf_states(NUMPY, self.weights, padded[rows])
-            if begin == 0:
-                self.states = np.empty((2, n_rows, states.shape[-1]), dtype=states.dtype)
-            self.states[:, rows] = states
-            projections = np.matmul(states[LEFT, :, -self.dim :], tables.slots[LEFT], out=self.projections[rows])
-            projections += states[RIGHT, :, -self.dim :] @ tables.slots[RIGHT]
+            blocks.append(trees.leaf_states(NUMPY, self.weights, padded[rows]))
+            for side in (LEFT, RIGHT):
+                self.c[rows, side * self.dim : (side + 1) * self.dim] = blocks[-1][side, :, -self.dim :]
+            projections = np.matmul(self.c[rows], tables.slots, out=self.projections[rows])
             projections[:, pair_slot : pair_slot + width] += tables.hidden_bias
+        self.states = [np.concatenate([block[side] for block in blocks]) for side in (LEFT, RIGHT)]
 
     def score(self, windows: np.ndarray) -> np.ndarray:
         """The scores of pairs by their windows: (n, n_slots) rows -> (n, 2 * n_relations)."""
-        rows = windows * self.n_slots
-        hidden = self.by_slot[rows[:, 0]]
+        rows = (windows * self.n_slots + self.slots).T.copy()
+        hidden = self.by_slot.take(rows[0], 0)
         for slot in range(1, self.n_slots):
-            hidden += self.by_slot[rows[:, slot] + slot]
+            hidden += self.by_slot.take(rows[slot], 0)
         sigmoid_of_negated_(hidden)
         scores = hidden @ self.tables.output
         scores += self.tables.output_bias
@@ -159,16 +169,24 @@ class _Nodes:
         """Heads take their modifiers (lines 7 to 18 of Algorithm 2)."""
         if self.tables.relations is None:
             return
-        c = np.concatenate([self.states[LEFT, m, -self.dim :], self.states[RIGHT, m, -self.dim :]], axis=1)
-        encoded = trees.encode_modifiers(NUMPY, self.weights, c, self.tables.relations[actions.relations])
-        for side in (LEFT, RIGHT):
-            here = np.flatnonzero(actions.directions == side)
-            if not len(here):
-                continue
-            rows = h[here]
-            old = self.states[side, rows]
-            new = trees.attach(NUMPY, self.weights, old, encoded[here], side=side)
-            self.states[side, rows] = new
-            change = new[:, -self.dim :]
-            change -= old[:, -self.dim :]
-            self.projections[rows] += change @ self.tables.slots[side]
+        relations = self.tables.relations.take(actions.relations, 0)
+        encoded = trees.encode_modifiers(NUMPY, self.weights, self.c.take(m, 0), relations)
+        is_right = actions.directions == RIGHT
+        n_right = np.count_nonzero(is_right)
+        if n_right in (0, len(h)):
+            self._attach_on_side(h, encoded, RIGHT if n_right else LEFT)
+            return
+        for side, here in ((LEFT, np.flatnonzero(~is_right)), (RIGHT, np.flatnonzero(is_right))):
+            self._attach_on_side(h.take(here), encoded.take(here, 0), side)
+
+    def _attach_on_side(self, h: np.ndarray, encoded: np.ndarray, side: int) -> None:
+        states = self.states[side]
+        old = states.take(h, 0)
+        new = trees.attach(NUMPY, self.weights, old, encoded, side=side)
+        states[h] = new
+        output = new[:, -self.dim :]
+        self.by_side[2 * h + side] = output
+        change = output - old[:, -self.dim :]
+        projections = self.projections.take(h, 0)
+        projections += change @ self.tables.slots[side * self.dim : (side + 1) * self.dim]
+        self.projections[h] = projections

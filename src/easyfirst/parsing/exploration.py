@@ -95,7 +95,7 @@ class Explorer:
         correct_relations = correct_relations.copy()
         lines, cells = np.nonzero(is_gold)  # under the gold relation correct, under any other wrong
         relations = gold.relations[m[lines, cells]]
-        scores = candidates.scores[rows[lines, cells >> 1], cells & 1]  # (n, n_relations)
+        scores = candidates.scores_of(rows[lines, cells >> 1], cells & 1)  # (n, n_relations)
         each = np.arange(len(lines))
         correct[lines, cells] = scores[each, relations]
         correct_relations[lines, cells] = relations

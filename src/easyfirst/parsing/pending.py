@@ -4,9 +4,9 @@ Rows and names, here and everywhere below:
 
 - All words of a batch are numbered through, sentence after sentence, longest sentence first: a word is a *row*.
   One row more, ``outside``, stands for whatever is beyond either end of a pending list.
-- ``i`` is a position in a pending list; the *pair* at ``i`` is pend[i] and pend[i+1], and is known by the row of pend[i].
+- ``i`` is a position in a pending list; the *pair* at ``i`` is pend[i] and pend[i+1], known by the row of pend[i].
 - An *action* on a pair is a direction and a relation. ``LEFT`` makes pend[i] the left-most modifier of pend[i+1],
-  ``RIGHT`` makes pend[i+1] the right-most modifier of pend[i]; so the direction is the side of its head the modifier is on.
+  ``RIGHT`` makes pend[i+1] the right-most modifier of pend[i]: the direction is the side the modifier is on.
 - ``h`` and ``m`` are the rows of head and modifier, ``r`` the number of a relation.
 
 A pending list is a linked list, so taking a modifier out of it costs the same wherever it stands.
@@ -36,18 +36,17 @@ class Pending:
 
     def remove(self, rows: np.ndarray) -> None:
         """Take rows out, no two of them neighbours."""
-        before, after = self.previous[rows], self.next[rows]
+        before, after = self.previous.take(rows), self.next.take(rows)
         self.next[before] = after
         self.previous[after] = before
         self.next[self.outside] = self.previous[self.outside] = self.outside
 
     def around(self, rows: np.ndarray, before: int, after: int) -> np.ndarray:
         """Each row with its neighbours: (n, before + 1 + after)."""
-        nodes = np.empty((len(rows), before + 1 + after), dtype=np.int64)
-        nodes[:, before] = here = rows
-        for column in range(before - 1, -1, -1):
-            nodes[:, column] = here = self.previous[here]
-        here = rows
-        for column in range(before + 1, before + 1 + after):
-            nodes[:, column] = here = self.next[here]
-        return nodes
+        columns = [rows]
+        for _ in range(before):
+            columns.append(self.previous.take(columns[-1]))
+        columns.reverse()
+        for _ in range(after):
+            columns.append(self.next.take(columns[-1]))
+        return np.stack(columns, axis=1)

@@ -14,7 +14,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from easyfirst.nn.activations import lstm_gates_, tanh_
+from easyfirst.nn.activations import lstm_gates_, tanh
 from easyfirst.nn.trees import LEFT, RIGHT
 
 
@@ -58,8 +58,7 @@ class LstmLayer(torch.autograd.Function):
             np.multiply(i, g, out=c[:, now])
             if begin:
                 c[:, now] += f * c[:, then]
-            tanh_c[:, now] = c[:, now]
-            tanh_(tanh_c[:, now])
+            tanh(c[:, now], out=tanh_c[:, now])
             np.multiply(o, tanh_c[:, now], out=h[:, now])
             before, begin = begin, begin + n
         ctx.save_for_backward(x, weights, recurrent)
@@ -131,7 +130,7 @@ class LstmTrees(torch.autograd.Function):
             np.take(pool[:, -dim:], level.modifiers, axis=0, out=c[now].reshape(-1, 2, dim), mode="clip")
             x = encoded[now]
             x += np.matmul(c[now], encode.numpy())
-            tanh_(x)
+            tanh(x, out=x)
             before = pool[level.before]
             after = pool[n_leaves + now.start : n_leaves + now.stop]
             for k in range(len(gates)):
@@ -144,8 +143,7 @@ class LstmTrees(torch.autograd.Function):
                 f, i, o, g = _gates(z)
                 np.multiply(i, g, out=new[:, :dim])
                 new[:, :dim] += f * old[:, :dim]
-                tanh_c[k][now] = new[:, :dim]
-                tanh_(tanh_c[k][now])
+                tanh(new[:, :dim], out=tanh_c[k][now])
                 x = np.multiply(o, tanh_c[k][now], out=new[:, dim:])
         ctx.save_for_backward(encode, *layers)
         ctx.levels, ctx.n_leaves = levels, n_leaves
