@@ -2,16 +2,16 @@
 
     python bench/engine.py --model my-model --treebank dev.conllu
 
-For each batch size: words per second, ids to trees and all else included, one thread. The limit is the multiply-adds the
-model needs a word (counted by :func:`multiply_adds`) over the rate of ``sgemm`` in the same process. Rounds of parsing and
-of sgemm alternate and medians are compared, so other work on the machine slows both sides.
+For each batch size: words per second, ids to trees and all else included, one thread. The limit is the multiply-adds
+the model needs a word (counted by :func:`multiply_adds`) over the rate of ``sgemm`` in the same process. Rounds of
+parsing and of sgemm alternate and medians are compared, so other work on the machine slows both sides.
 """
 
 from __future__ import annotations
 
 import os
 
-os.environ |= {name: "1" for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")}
+os.environ |= dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1")
 
 import argparse
 import statistics

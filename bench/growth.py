@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import os
 
-os.environ |= {name: "1" for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")}
+os.environ |= dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1")
 
 import argparse
 import itertools
@@ -44,9 +44,7 @@ def sentences_of_length(words: list[tuple[str, str, str]], length: int) -> list[
 def by_length(model: str, treebank: str, rounds: int) -> dict[int, float]:
     """CPU microseconds a word for each length."""
     parser = easyfirst.load(model)
-    words = [
-        word for s in easyfirst.read_conllu(treebank) for word in zip(s.forms, s.upos, s.xpos, strict=True)
-    ]
+    words = [word for s in easyfirst.read_conllu(treebank) for word in zip(s.forms, s.upos, s.xpos, strict=True)]
     corpora = {length: sentences_of_length(words, length) for length in LENGTHS}
     costs: dict[int, list[float]] = {length: [] for length in LENGTHS}
     for _ in range(rounds):
@@ -101,7 +99,9 @@ def main() -> None:
         "model": options.model,
         "treebank": options.treebank,
         "rounds": options.rounds,
-        "by_length": {n: {"us_per_word": round(cost, 1), "ratio": round(cost / least, 2)} for n, cost in lengths.items()},
+        "by_length": {
+            n: {"us_per_word": round(cost, 1), "ratio": round(cost / least, 2)} for n, cost in lengths.items()
+        },
         "by_corpus_size": {
             n: {
                 "words": found["words"],

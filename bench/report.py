@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import datetime
 import importlib.metadata
 import json
@@ -18,10 +19,8 @@ def conditions() -> dict[str, Any]:
     """Date, machine and versions."""
     versions: dict[str, str] = {}
     for package in PACKAGES:
-        try:
+        with contextlib.suppress(importlib.metadata.PackageNotFoundError):
             versions[package] = importlib.metadata.version(package)
-        except importlib.metadata.PackageNotFoundError:
-            continue
     return {
         "date": datetime.date.today().isoformat(),
         "cpu": _cpu(),

@@ -2,15 +2,15 @@
 
     python bench/training.py --train train.conllu --run my-model
 
-Early: the first epoch from new weights. Late: one more epoch from the checkpoint of a finished run (``--run``, an output
-directory of ``easyfirst train``). One thread; words per second of CPU time; peak memory of the process.
+Early: the first epoch from new weights. Late: one more epoch from the checkpoint of a finished run (``--run``, an
+output directory of ``easyfirst train``). One thread; words per second of CPU time; peak memory of the process.
 """
 
 from __future__ import annotations
 
 import os
 
-os.environ |= {name: "1" for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")}
+os.environ |= dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1")
 
 import argparse
 import json
@@ -110,8 +110,9 @@ def main() -> None:
         return
     phases: dict[str, Any] = {}
     for phase in ("early", "late"):  # a process each, so that memory is measured apart
-        output = subprocess.run([sys.executable, *sys.argv, "--phase", phase], check=True, capture_output=True, text=True)
-        phases[phase] = json.loads(output.stdout)
+        command = [sys.executable, *sys.argv, "--phase", phase]
+        output = subprocess.run(command, check=True, capture_output=True, text=True).stdout
+        phases[phase] = json.loads(output)
     result = {"train": str(options.train), "run": str(options.run), "authors": AUTHORS_WORDS_PER_SECOND, **phases}
     rows = [
         (

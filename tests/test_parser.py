@@ -133,7 +133,7 @@ class TestTags:
 
     def test_a_flat_list_of_pairs(self, upos_parser: Parser) -> None:
         with pytest.raises(InputError, match=r"\('The', 'DET'\).*put the words of a sentence into a list"):
-            upos_parser.parse([("The", "DET"), ("fox", "NOUN")])  # type: ignore[list-item]
+            upos_parser.parse([("The", "DET"), ("fox", "NOUN")])
 
 
 class TestPipe:
@@ -164,7 +164,7 @@ class TestPipe:
         forms = tuple(["x"] * length)
         sentence = Sentence.from_words(forms)
         stream = (sentence for n in range(100) if not asked.append(n))
-        parser._batches, batches = _Counting(), parser._batches  # type: ignore[assignment]
+        parser._batches, batches = _Counting(), parser._batches  # pyright: ignore[reportAttributeAccessIssue]
         try:
             next(parser.pipe(stream))
         finally:
@@ -252,7 +252,7 @@ class TestPackage:
 
     def test_an_unknown_name(self) -> None:
         with pytest.raises(AttributeError, match="no attribute 'nothing'"):
-            _ = easyfirst.nothing  # type: ignore[attr-defined]
+            _ = easyfirst.nothing
 
     def test_parsing_imports_neither_torch_nor_the_command_line(self) -> None:
         code = "import sys, easyfirst; easyfirst.Parser; print({'torch', 'typer', 'rich'} & set(sys.modules))"

@@ -58,7 +58,7 @@ class Rnn:
         while f"{prefix}.{len(self._weights)}.input" in twin.arrays:
             name = f"{prefix}.{len(self._weights)}"
             parts = (twin.arrays[f"{name}.{part}"][side] for part in ("input", "recurrent", "bias"))
-            self._weights.append(tuple(parts))  # type: ignore[arg-type]
+            self._weights.append(tuple(parts))
         self._states = [[0 * recurrent[:, 0]] * n_parts for _, recurrent, _ in self._weights]
 
     def append(self, x: Vector) -> Rnn:

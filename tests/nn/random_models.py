@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 from hypothesis import strategies as st
@@ -139,7 +140,7 @@ def models(draw: st.DrawFn) -> Model:
 def kinds_of_models() -> list[Model]:
     """A few networks that differ in kind, to be tested one by one."""
     small = {"word_dim": 3, "tag_dim": 2, "relation_dim": 2, "vector_dim": 4, "tree_dim": 3, "hidden_dim": 4}
-    kinds: list[tuple[dict[str, object], bool]] = [
+    kinds: list[tuple[dict[str, Any], bool]] = [
         ({}, False),
         ({"rnn": "gru", "bilstm_layers": 1}, False),
         ({"rnn": "elman", "tree_layers": 1, "window": 1}, True),
@@ -149,6 +150,6 @@ def kinds_of_models() -> list[Model]:
         ({"rnn": "gru", "bilstm_layers": 0, "tree_layers": 3, "window": 0, "tags": "xpos"}, False),
     ]
     return [
-        Model(NetworkConfig(**(small | changes)), seed, has_external=has_external)  # type: ignore[arg-type]
+        Model(NetworkConfig(**(small | changes)), seed, has_external=has_external)
         for seed, (changes, has_external) in enumerate(kinds)
     ]

@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 
 from easyfirst.nn import rnn, scorer, trees, words
 from easyfirst.nn.activations import overflow_is_fine
-from easyfirst.nn.namespace import NUMPY, Namespace
-from easyfirst.nn.network import network_of
+from easyfirst.nn.namespace import NUMPY, Array, Namespace
+from easyfirst.nn.network import Network, network_of
 from easyfirst.nn.rnn import lstm_gates
 from easyfirst.training.torch_namespace import TORCH
 from tests.nn.random_models import Model, ids_of, kinds_of_models, models, packing_of
@@ -70,9 +70,8 @@ def test_words_are_encoded_by_both_alike(model: Model, lengths: list[int], seed:
 def test_a_layer_runs_alike(model: Model) -> None:
     packing = words.Packing.of([5, 3, 3, 1])
 
-    def run(xp: Namespace, network: object, x: object) -> object:
-        layer = network.words.layers[0]  # type: ignore[attr-defined]
-        return words.run_layer(xp, network.words.cell, layer, x, packing.n_active)  # type: ignore[attr-defined]
+    def run(xp: Namespace, network: Network, x: Array) -> Array:
+        return words.run_layer(xp, network.words.cell, network.words.layers[0], x, packing.n_active)
 
     if model.config.bilstm_layers:
         assert_same(run, model, normal(2, 12, model.config.vector_dim))

@@ -191,7 +191,7 @@ class TestParse:
 
     def test_frozen_and_without_a_dictionary(self, parse: Parse) -> None:
         with pytest.raises(FrozenInstanceError):
-            parse.heads = ()  # type: ignore[misc]
+            parse.heads = ()  # pyright: ignore[reportAttributeAccessIssue]
         assert not hasattr(parse, "__dict__")
         assert parse in {parse}
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import chain
+from typing import Any
 
 import numpy as np
 import pytest
@@ -13,7 +14,7 @@ from hypothesis import strategies as st
 from easyfirst.nn.trees import LEFT
 from easyfirst.parsing.candidates import Candidates
 from easyfirst.parsing.derivation import Actions, Attachment
-from easyfirst.parsing.engine import Engine
+from easyfirst.parsing.engine import Choose, Engine
 from easyfirst.parsing.exploration import Explorer
 from tests.nn.random_models import Model, Sample, gold_of, kinds_of_models, lengths_of, models
 from tests.twins import NOWHERE, Action, Teacher
@@ -30,13 +31,14 @@ policies = st.fixed_dictionaries(
 )
 
 
-def explorer_of(model: Model, batch: Sequence[Sample], **changes: object) -> Explorer:
-    settings = {"margin": 1.0, "explore_prob": 0.1, "use_dynamic_oracle": True, "rng": np.random.default_rng(4)}
-    return Explorer(gold_of(batch), window=model.config.window, **(settings | changes))  # type: ignore[arg-type]
+def explorer_of(model: Model, batch: Sequence[Sample], **changes: Any) -> Explorer:
+    rng = np.random.default_rng(4)
+    settings = {"margin": 1.0, "explore_prob": 0.1, "use_dynamic_oracle": True, "rng": rng, **changes}
+    return Explorer(gold_of(batch), window=model.config.window, **settings)
 
 
-def explore(model: Model, batch: Sequence[Sample], explorer: Explorer) -> list[list[Attachment]]:
-    derivations = Engine(model.network).run(model.vectors(batch), lengths_of(batch), explorer)
+def explore(model: Model, batch: Sequence[Sample], choose: Choose) -> list[list[Attachment]]:
+    derivations = Engine(model.network).run(model.vectors(batch), lengths_of(batch), choose)
     return [list(derivations.of_sentence(number, model.relation_names)) for number in range(len(batch))]
 
 
@@ -186,7 +188,7 @@ def test_a_close_wrong_action_is_followed_as_often_as_it_should_be(explore_prob:
     model = KINDS[0]
     batch = model.sentences([12] * 300, seed=3)
     watched = Watched(explorer_of(model, batch, explore_prob=explore_prob))
-    explore(model, batch, watched)  # type: ignore[arg-type]
+    explore(model, batch, watched)
     lead, used_wrong = np.concatenate(watched.leads), np.concatenate(watched.used_wrong)
     assert used_wrong[lead < 0].all()
     assert not used_wrong[lead > 1].any()

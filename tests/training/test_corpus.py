@@ -36,7 +36,7 @@ def test_a_batch_has_its_sentences_longest_first_and_its_gold_in_rows(vocabulary
     assert batch.n_words == 9
     numbers = {relation: number for number, relation in enumerate(vocabulary.relations)}
     gold = Gold.of(
-        [sentence.heads for sentence in ordered],  # type: ignore[misc]
+        [sentence.heads for sentence in ordered],  # pyright: ignore[reportArgumentType]
         [[numbers.get(relation or "", 0) for relation in sentence.relations] for sentence in ordered],
     )
     assert batch.gold.heads.tolist() == gold.heads.tolist() == [1, 2, 9, 2, 9, 4, 7, 9, 9, 9]

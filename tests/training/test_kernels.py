@@ -33,7 +33,7 @@ def arguments(n_words: int, dim: int = 2) -> tuple[Tensor, ...]:
 
 def fast_layer(x: Tensor, weights: Tensor, recurrent: Tensor, bias: Tensor, n_active: list[int]) -> Tensor:
     assert TORCH.lstm_layer is not None
-    return TORCH.lstm_layer(Layer(weights, recurrent, bias), x, n_active)  # type: ignore[no-any-return]
+    return TORCH.lstm_layer(Layer(weights, recurrent, bias), x, n_active)
 
 
 @pytest.mark.parametrize("n_active", N_ACTIVE)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 
@@ -59,8 +61,8 @@ def n_correct(engine: Engine, samples: list[Sample]) -> int:
     [{}, {"rnn": "gru"}, {"bilstm_layers": 0}, {"tree_layers": 0, "rnn": "elman"}],
     ids=["paper", "gru", "htlstm", "bilstm-only"],
 )
-def test_thirty_sentences_are_learnt_by_heart(changes: dict[str, object]) -> None:
-    network = NetworkConfig(**{name: getattr(SMALL, name) for name in SMALL.__slots__} | changes)  # type: ignore[arg-type]
+def test_thirty_sentences_are_learnt_by_heart(changes: dict[str, Any]) -> None:
+    network = NetworkConfig(**{name: getattr(SMALL, name) for name in SMALL.__slots__} | changes)
     samples = random_sentences(network, 30)
     learner = learner_of(Config(network=network, training=TrainingConfig(learning_rate=0.01)))
     n_words = sum(lengths_of(samples))

@@ -64,7 +64,8 @@ def train(
     set_threads(threads)
     _require_torch()
     from easyfirst.model.config import preset as make_config
-    from easyfirst.training.trainer import Job
+    from easyfirst.training.checkpoint import has_checkpoint
+    from easyfirst.training.trainer import FOLDER, Job
     from easyfirst.training.trainer import train as run
 
     network, training = _split_settings(setting or [])
@@ -74,14 +75,20 @@ def train(
     network |= {"tags": tags} if tags is not None else {}
     if freeze_embeddings and embeddings is None:
         raise ConfigError("--freeze-embeddings needs --embeddings")
+    if resume and overwrite:
+        raise ConfigError("--resume goes on with a run and --overwrite replaces it; choose one of them")
     config = make_config(preset, network=network, training=training)
     job = Job(train=treebank, out=out, dev=dev, vectors=embeddings, licence=licence)
     with _Report(config.training.epochs, is_quiet=quiet) as report:
         try:
-            run(job, config, report, resume=resume, overwrite=overwrite)
+            history = run(job, config, report, resume=resume, overwrite=overwrite)
         except KeyboardInterrupt:
-            report.note(f"stopped; go on with --resume (finished epochs are in {out})")
+            can_resume = has_checkpoint(out / FOLDER)
+            hint = f"go on with --resume (finished epochs are in {out})" if can_resume else "no epoch was finished"
+            report.note(f"stopped; {hint}")
             raise
+        if not report.has_learnt:
+            report.note(f"nothing to do: {len(history)} epochs are done; ask for more with --epochs")
         report.note(f"the model is in {out}")
 
 
@@ -135,6 +142,10 @@ class _Report:
     def __exit__(self, *_: object) -> None:
         if self._progress is not None:
             self._progress.stop()
+
+    @property
+    def has_learnt(self) -> bool:
+        return self._epoch > 0
 
     def note(self, text: str) -> None:
         """One line."""

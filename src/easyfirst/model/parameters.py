@@ -13,8 +13,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from easyfirst.model.config import NetworkConfig
+from easyfirst.nn.arrays import Floats
 from easyfirst.nn.rnn import CELLS
-
 
 EMBEDDING_GAIN = 3.0
 RNN_INPUT_GAIN = 2.0
@@ -74,10 +74,10 @@ def _rnn_shapes(config: NetworkConfig, prefix: str, dim: int, n_layers: int) -> 
 
 
 def initial_parameters(
-    config: NetworkConfig, sizes: Sizes, rng: np.random.Generator, *, external: np.ndarray | None = None
-) -> dict[str, np.ndarray]:
+    config: NetworkConfig, sizes: Sizes, rng: np.random.Generator, *, external: Floats | None = None
+) -> dict[str, Floats]:
     """Fresh arrays; biases are zero (an LSTM's forget gate: one)."""
-    arrays: dict[str, np.ndarray] = {}
+    arrays: dict[str, Floats] = {}
     for name, shape in parameter_shapes(config, sizes).items():
         if name == "words.external" and external is not None:
             arrays[name] = np.array(external, dtype=np.float32)

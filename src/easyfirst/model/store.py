@@ -43,6 +43,7 @@ from easyfirst.model.files import (
 )
 from easyfirst.model.parameters import Sizes, parameter_shapes
 from easyfirst.model.vocab import Vocabulary
+from easyfirst.nn.arrays import Floats
 
 FORMAT_VERSION = 1
 
@@ -56,7 +57,7 @@ class Model:
 
     config: Config
     vocabulary: Vocabulary
-    arrays: dict[str, np.ndarray]
+    arrays: dict[str, Floats]
     card: str = ""
 
 
@@ -153,7 +154,7 @@ def _read_vocabulary(content: bytes, path: Path) -> Vocabulary:
 # Weights: safetensors
 
 
-def _pack_weights(arrays: Mapping[str, np.ndarray], network: NetworkConfig, vocabulary: bytes) -> bytes:
+def _pack_weights(arrays: Mapping[str, Floats], network: NetworkConfig, vocabulary: bytes) -> bytes:
     stored = {name: np.ascontiguousarray(array) for name, array in arrays.items()}
     header = {
         "network": asdict(network),
@@ -163,7 +164,7 @@ def _pack_weights(arrays: Mapping[str, np.ndarray], network: NetworkConfig, voca
     return safetensors.numpy.save(stored, {_HEADER: json.dumps(header)})
 
 
-def _checksum(arrays: Mapping[str, np.ndarray]) -> str:
+def _checksum(arrays: Mapping[str, Floats]) -> str:
     """Of all values, names and shapes."""
     digest = hashlib.sha256()
     for name in sorted(arrays):
@@ -172,9 +173,9 @@ def _checksum(arrays: Mapping[str, np.ndarray]) -> str:
     return digest.hexdigest()
 
 
-def _read_weights(path: Path, network: NetworkConfig, vocabulary: bytes) -> dict[str, np.ndarray]:
+def _read_weights(path: Path, network: NetworkConfig, vocabulary: bytes) -> dict[str, Floats]:
     """The arrays as they are stored, which are those that were written, for this network and this vocabulary."""
-    arrays: dict[str, np.ndarray] = {}
+    arrays: dict[str, Floats] = {}
     try:
         with cast(Any, safe_open(path, framework="np")) as file:
             header = _weights_header(file.metadata(), path)
@@ -215,7 +216,7 @@ def _refuse_mixture(path: Path, other: str) -> NoReturn:
     )
 
 
-def _check_arrays(arrays: Mapping[str, np.ndarray], network: NetworkConfig, vocabulary: Vocabulary) -> None:
+def _check_arrays(arrays: Mapping[str, Floats], network: NetworkConfig, vocabulary: Vocabulary) -> None:
     """The arrays are those of this network and vocabulary, and hold numbers."""
     if tuple(vocabulary.tags) != network.tag_kinds:
         raise ModelError(f"the network needs tags of {network.tags!r}, the vocabulary has {list(vocabulary.tags)}")
@@ -234,5 +235,5 @@ def _check_arrays(arrays: Mapping[str, np.ndarray], network: NetworkConfig, voca
             raise ModelError(f"{name} holds values that are not finite numbers")
 
 
-def _as_float32(arrays: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
+def _as_float32(arrays: Mapping[str, Floats]) -> dict[str, Floats]:
     return {name: array.astype(np.float32, copy=False) for name, array in arrays.items()}

@@ -17,11 +17,13 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from os import PathLike, fspath
 from pathlib import Path
-from typing import BinaryIO, NoReturn, cast
+from typing import Any, BinaryIO, NoReturn, cast
 
 import numpy as np
+import numpy.typing as npt
 
 from easyfirst.errors import DataError
+from easyfirst.nn.arrays import Floats
 from easyfirst.treebank.files import BYTE_ORDER_MARK, decode, read_lines
 
 _HEADER = re.compile(rb"([0-9]{1,12})[ \t]+([0-9]{1,6})\s*")
@@ -45,7 +47,7 @@ class Vectors:
     """Different words, and a row for each."""
 
     words: tuple[str, ...]
-    vectors: np.ndarray  # (n_words, dim) float32
+    vectors: Floats  # (n_words, dim) float32
 
     @property
     def dim(self) -> int:
@@ -77,7 +79,7 @@ def scaled(vectors: Vectors) -> Vectors:
     return Vectors(vectors.words, (vectors.vectors / mean_length).astype(np.float32))
 
 
-def external_table(vectors: Vectors) -> np.ndarray:
+def external_table(vectors: Vectors) -> Floats:
     """The rows as the network looks them up: row 0 is the unknown word (zeros), then the vectors."""
     return np.concatenate([np.zeros((1, vectors.dim), dtype=np.float32), vectors.vectors])
 
@@ -195,8 +197,8 @@ def _read_npz(stream: BinaryIO, name: str) -> Vectors:
             if absent := [key for key in ("words", "vectors") if key not in file]:
                 message = f"there is no array {absent[0]!r}, only: {', '.join(file.files) or 'nothing'}"
                 raise DataError(f"{message}; 'words' and 'vectors' are needed", source=name)
-            words: np.ndarray = file["words"]
-            vectors: np.ndarray = file["vectors"]
+            words: npt.NDArray[Any] = file["words"]
+            vectors: npt.NDArray[Any] = file["vectors"]
     except _DAMAGED as error:
         message = f"damaged, or not two plain arrays ({error}); pickled arrays are never read"
         raise DataError(message, source=name) from None
@@ -212,7 +214,7 @@ def _read_npz(stream: BinaryIO, name: str) -> Vectors:
     return _from_arrays(words.tolist(), vectors, name)
 
 
-def _from_arrays(words: list[str], vectors: np.ndarray, name: str) -> Vectors:
+def _from_arrays(words: list[str], vectors: npt.NDArray[Any], name: str) -> Vectors:
     with np.errstate(over="ignore"):  # as above
         vectors = vectors.astype(np.float32, order="C")
     is_finite = np.isfinite(vectors).all(axis=1)

@@ -16,6 +16,7 @@ from typing import Any, cast
 import numpy as np
 
 from easyfirst.errors import ModelError
+from easyfirst.nn.arrays import Ints
 from easyfirst.nn.words import WordIds
 from easyfirst.treebank.sentence import Sentence
 
@@ -35,7 +36,7 @@ class Vocabulary:
     """Names and their row numbers."""
 
     words: Mapping[str, int]  # normalised form -> row, from 1
-    counts: np.ndarray  # (n_words,) how often each row was seen in training; the unknown: 0
+    counts: Ints  # (n_words,) how often each row was seen in training; the unknown: 0
     tags: Mapping[str, Mapping[str, int]]  # kind -> tag -> row, from 1
     relations: tuple[str, ...]  # all but the root's
     root_relation: str
@@ -131,7 +132,7 @@ def _numbered(names: object) -> dict[str, int]:
     return rows
 
 
-def _counted(counts: object, n_words: int) -> np.ndarray:
+def _counted(counts: object, n_words: int) -> Ints:
     if not isinstance(counts, list) or not all(type(count) is int for count in cast("list[object]", counts)):
         raise ValueError("counts must be a list of whole numbers")
     numbers = np.array([0, *cast("list[int]", counts)], dtype=np.int64)

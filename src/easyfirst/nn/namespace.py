@@ -13,6 +13,7 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from easyfirst.nn import activations
+from easyfirst.nn.arrays import Ints
 
 Array: TypeAlias = Any
 """A ``numpy.ndarray`` or a ``torch.Tensor``: the shared functions take either, and give back the same kind."""
@@ -36,7 +37,7 @@ class Namespace:
     """``embed(table, ids)``: rows of a table; the one look-up whose gradient touches few rows of many."""
     take: Callable[[Array, Array], Array]
     """``take(x, rows)``: rows of an array that is itself computed."""
-    index: Callable[[np.ndarray], Array]
+    index: Callable[[Ints], Array]
     """A NumPy array of row numbers, made into what this kind of array is indexed with."""
 
 

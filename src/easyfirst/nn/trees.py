@@ -48,7 +48,9 @@ def leaf_states(xp: Namespace, weights: TreeWeights, vectors: Array) -> Array:
 
 def relation_table(xp: Namespace, weights: TreeWeights) -> Array:
     """What each relation adds to W^e (c ∘ relation) + b: (n_relations, vector_dim)."""
-    assert weights.relations is not None and weights.encode is not None and weights.bias is not None
+    assert weights.relations is not None
+    assert weights.encode is not None
+    assert weights.bias is not None
     return xp.matmul(weights.relations, weights.encode[2 * weights.output_dim :]) + weights.bias
 
 

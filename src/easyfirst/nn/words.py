@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from easyfirst.nn.arrays import Ints
 from easyfirst.nn.namespace import Array, Namespace
 from easyfirst.nn.rnn import Cell, Layer, first_inputs
 
@@ -19,9 +20,9 @@ from easyfirst.nn.rnn import Cell, Layer, first_inputs
 class WordIds:
     """The words of a batch as row numbers of the embedding tables, all sentences one after the other."""
 
-    words: np.ndarray  # (n_words,)
-    external: np.ndarray | None
-    tags: tuple[np.ndarray, ...]  # one (n_words,) for each kind of tag
+    words: Ints  # (n_words,)
+    external: Ints | None
+    tags: tuple[Ints, ...]  # one (n_words,) for each kind of tag
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,8 +43,8 @@ class Packing:
     """Where each word of a batch stands in time: ``order[0]`` reads forward, ``order[1]`` backward."""
 
     n_active: list[int]  # sentences still running at time t
-    order: np.ndarray  # (2, n_words): word rows, time after time
-    place: np.ndarray  # (2, n_words): the inverse of order
+    order: Ints  # (2, n_words): word rows, time after time
+    place: Ints  # (2, n_words): the inverse of order
 
     @classmethod
     def of(cls, lengths: Sequence[int]) -> Packing:

@@ -16,17 +16,22 @@ from easyfirst.errors import DataError, InputError
 from easyfirst.model.config import Config
 from easyfirst.model.vocab import Vocabulary, tags_of
 from easyfirst.nn.activations import overflow_is_fine
+from easyfirst.nn.arrays import Floats
 from easyfirst.nn.namespace import NUMPY
 from easyfirst.nn.network import network_of
 from easyfirst.nn.words import Packing, encode_words
 from easyfirst.parsing.derivation import Attachment, Derivations
 from easyfirst.parsing.engine import Engine, easiest
+from easyfirst.parsing.workspace import Workspace
 from easyfirst.treebank.sentence import Sentence, Word
 from easyfirst.treebank.tree import Tree
 
 BATCH_SIZE = 256
 MAX_BATCH_WORDS = 6144
 """With the paper's sizes a batch of that many words takes about 105 MB."""
+
+READ_AT_ONCE = 96
+"""How many sentences the BiLSTM reads at a time: what it makes of so many words of each stays in the cache."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,7 +114,7 @@ class BatchParser:
         self.vocabulary = vocabulary
 
     @classmethod
-    def of(cls, arrays: Mapping[str, npt.NDArray[np.float32]], config: Config, vocabulary: Vocabulary) -> BatchParser:
+    def of(cls, arrays: Mapping[str, Floats], config: Config, vocabulary: Vocabulary) -> BatchParser:
         """From the arrays of a model."""
         return cls(Engine(network_of(arrays, rnn=config.network.rnn)), vocabulary)
 
@@ -126,17 +131,23 @@ class BatchParser:
         :func:`check_tags` tells."""
         if batch_size < 1:
             raise InputError(f"batch_size is {batch_size}; it must be at least 1")
+        workspace = Workspace()
         parses: dict[int, Parse] = {}
         for batch in _batches([len(sentence) for sentence in sentences], batch_size=batch_size, max_words=max_words):
-            parses.update(zip(batch, self._parse_batch([sentences[number] for number in batch]), strict=True))
+            parsed = self._parse_batch([sentences[number] for number in batch], workspace)
+            parses.update(zip(batch, parsed, strict=True))
         return [parses[number] for number in range(len(sentences))]
 
-    def _parse_batch(self, sentences: Sequence[Sentence]) -> Iterator[Parse]:
+    def _parse_batch(self, sentences: Sequence[Sentence], workspace: Workspace) -> Iterator[Parse]:
         lengths = [len(sentence) for sentence in sentences]
-        ids = self.vocabulary.encode(sentences)
+        parts = [sentences[begin : begin + READ_AT_ONCE] for begin in range(0, len(sentences), READ_AT_ONCE)]
         with overflow_is_fine():
-            vectors = encode_words(NUMPY, self.engine.network.words, ids, Packing.of(lengths))
-        return _read_off(sentences, self.engine.run(vectors, lengths, easiest), self.vocabulary)
+            vectors = np.concatenate([self._encode(part) for part in parts])
+        return _read_off(sentences, self.engine.run(vectors, lengths, easiest, workspace), self.vocabulary)
+
+    def _encode(self, sentences: Sequence[Sentence]) -> npt.NDArray[np.float32]:
+        packing = Packing.of([len(sentence) for sentence in sentences])
+        return encode_words(NUMPY, self.engine.network.words, self.vocabulary.encode(sentences), packing)
 
 
 def check_tags(sentence: Sentence, tag_kinds: Sequence[str], *, name: str = "this sentence") -> None:
@@ -173,14 +184,13 @@ def _batches(lengths: Sequence[int], *, batch_size: int, max_words: int) -> Iter
 
 def _read_off(sentences: Sequence[Sentence], derivations: Derivations, vocabulary: Vocabulary) -> Iterator[Parse]:
     """The trees of a batch. The engine's arrays go step by step; these go sentence by sentence."""
-    starts: npt.NDArray[np.int64] = derivations.starts
+    starts = derivations.starts
     n_words = int(derivations.lengths.sum())
     root = len(vocabulary.relations)
     heads = np.zeros(n_words, dtype=np.int64)
     relations = np.full(n_words, root, dtype=np.int64)
-    modifiers = np.zeros(
-        n_words, dtype=np.int32
-    )  # from a sentence's first row on, step after step; the last is not used
+    # from a sentence's first row on, step after step; the last is not used
+    modifiers = np.zeros(n_words, dtype=np.int32)
     scores = np.zeros(n_words, dtype=np.float32)
     margins = np.zeros(n_words, dtype=np.float32)
     if derivations.modifiers:

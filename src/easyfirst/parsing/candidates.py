@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from easyfirst.nn.arrays import Floats, Ints
 from easyfirst.parsing.pending import Pending
 
 
@@ -29,18 +30,18 @@ class Candidates:
         self._cells[:outside] = np.arange(outside) - pending.starts[sentence] + sentence * self.width
         self._cells[outside] = n_sentences * self.width
 
-    def best(self, n_active: int) -> np.ndarray:
+    def best(self, n_active: int) -> Floats:
         """The best score of each pair and direction: (n_active, width * 2), a view."""
         return self._best[: n_active * self.width].reshape(n_active, self.width * 2)
 
-    def best_relations(self, n_active: int) -> np.ndarray:
+    def best_relations(self, n_active: int) -> Ints:
         """The relations those scores belong to: (n_active, width * 2), a view."""
         return self._relations[: n_active * self.width].reshape(n_active, self.width * 2)
 
-    def update(self, left: np.ndarray, right: np.ndarray, scores: np.ndarray) -> None:
+    def update(self, left: Ints, right: Ints, scores: Floats) -> None:
         """New scores (n, 2 * n_relations) of pairs; where either side is the outside there is no pair."""
         by_direction = scores.reshape(-1, self.n_relations)
-        relations = by_direction.argmax(axis=1)
+        relations: Ints = by_direction.argmax(axis=1)
         best = scores.reshape(-1).take(relations + np.arange(0, scores.size, self.n_relations)).reshape(-1, 2)
         best[right == self.pending.outside] = -np.inf
         self.scores[left] = scores
@@ -48,10 +49,10 @@ class Candidates:
         self._best[cells] = best
         self._relations[cells] = relations.reshape(-1, 2)
 
-    def scores_of(self, left: np.ndarray, directions: np.ndarray) -> np.ndarray:
+    def scores_of(self, left: Ints, directions: Ints) -> Floats:
         """The scores of all relations for pairs and directions: (n, n_relations), a copy."""
         return self.scores.reshape(-1, self.n_relations).take(2 * left + directions, 0)
 
-    def withdraw(self, rows: np.ndarray) -> None:
+    def withdraw(self, rows: Ints) -> None:
         """Rows that have left the pending list have no pair any more."""
         self._best[self._cells.take(rows)] = -np.inf

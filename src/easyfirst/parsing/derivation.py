@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from easyfirst.nn.arrays import Floats, Ints
 from easyfirst.nn.trees import LEFT
 
 
@@ -33,21 +34,21 @@ class Attachment:
 class Actions:
     """What was done in one step, one action for each sentence still running, in the batch's order."""
 
-    left: np.ndarray  # rows of pend[i]
-    directions: np.ndarray
-    relations: np.ndarray
-    scores: np.ndarray
-    margins: np.ndarray
+    left: Ints  # rows of pend[i]
+    directions: Ints
+    relations: Ints
+    scores: Floats
+    margins: Floats
 
 
 @dataclass(frozen=True, slots=True)
 class Derivations:
     """All steps of a batch: ``steps[t]`` holds the t-th attachment of every sentence that has one."""
 
-    starts: np.ndarray
-    lengths: np.ndarray
-    heads: list[np.ndarray]
-    modifiers: list[np.ndarray]
+    starts: Ints
+    lengths: Ints
+    heads: list[Ints]
+    modifiers: list[Ints]
     actions: list[Actions]
 
     def of_sentence(self, number: int, relation_names: tuple[str, ...]) -> Iterator[Attachment]:
@@ -59,13 +60,13 @@ class Derivations:
                 step=step + 1,
                 head=int(self.heads[step][number]) - start,
                 modifier=int(self.modifiers[step][number]) - start,
-                relation=relation_names[actions.relations[number]],
+                relation=relation_names[int(actions.relations[number])],
                 score=float(actions.scores[number]),
                 margin=float(actions.margins[number]),
             )
 
 
-def head_and_modifier(left: np.ndarray, right: np.ndarray, directions: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def head_and_modifier(left: Ints, right: Ints, directions: Ints) -> tuple[Ints, Ints]:
     """Of the pairs (left, right): which is the head, and which the modifier."""
     is_left = directions == LEFT
     return np.where(is_left, right, left), np.where(is_left, left, right)

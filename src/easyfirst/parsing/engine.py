@@ -18,12 +18,14 @@ import numpy as np
 
 from easyfirst.nn import scorer, trees
 from easyfirst.nn.activations import MINUS_TWO, TWO, overflow_is_fine, sigmoid_of_negated_
+from easyfirst.nn.arrays import Floats, Ints
 from easyfirst.nn.namespace import NUMPY
 from easyfirst.nn.network import Network
 from easyfirst.nn.trees import LEFT, RIGHT
 from easyfirst.parsing.candidates import Candidates
 from easyfirst.parsing.derivation import Actions, Derivations, head_and_modifier
 from easyfirst.parsing.pending import Pending
+from easyfirst.parsing.workspace import Workspace
 
 BLOCK = 128
 """How many rows are worked on at a time where there are many: their intermediate results should stay in the cache."""
@@ -36,24 +38,28 @@ Choose = Callable[[Candidates, int], Actions]
 class Tables:
     """What the loop needs of the network in a handier form, made once for given weights."""
 
-    slots: np.ndarray  # (2 * tree_dim, n_slots * hidden)
-    hidden_bias: np.ndarray  # (hidden,)
-    relations: np.ndarray | None  # (n_relations, vector_dim)
-    output: np.ndarray  # (hidden, 2 * n_relations)
-    output_bias: np.ndarray  # (2 * n_relations,)
+    slots: Floats  # (2 * tree_dim, n_slots * hidden)
+    hidden_bias: Floats  # (hidden,)
+    relations: Floats | None  # (n_relations, vector_dim)
+    unlabelled: Floats  # (hidden_dim, 2)
+    unlabelled_bias: Floats  # (2,)
+    labelled: Floats  # (hidden_dim, 2 * n_relations)
+    labelled_bias: Floats  # (2 * n_relations,)
 
     @classmethod
     def of(cls, network: Network) -> Tables:
         slots = scorer.slot_weights(network.scorer, network.n_slots)
         relations = trees.relation_table(NUMPY, network.trees) if network.trees.has_layers else None
-        output, output_bias = scorer.output_weights(NUMPY, network.scorer)
+        weights = network.scorer
         # tanh(x) = 2 sigmoid(2x) - 1: with the factors in the tables only the sigmoid of the negated sum is left to do
         return cls(
-            slots * MINUS_TWO,
-            network.scorer.hidden_bias * MINUS_TWO,
-            relations,
-            output * TWO,
-            output_bias - output.sum(axis=0),
+            slots=slots * MINUS_TWO,
+            hidden_bias=weights.hidden_bias * MINUS_TWO,
+            relations=relations,
+            unlabelled=weights.unlabelled * TWO,
+            unlabelled_bias=weights.unlabelled_bias - weights.unlabelled.sum(axis=0),
+            labelled=weights.labelled * TWO,
+            labelled_bias=weights.labelled_bias - weights.labelled.sum(axis=0),
         )
 
 
@@ -64,22 +70,24 @@ class Engine:
         self.network = network
         self.tables = Tables.of(network)
 
-    def run(self, vectors: np.ndarray, lengths: Sequence[int], choose: Choose) -> Derivations:
-        """Parse sentences given by the vectors v_i of their words, longest sentence first."""
+    def run(
+        self, vectors: Floats, lengths: Sequence[int], choose: Choose, workspace: Workspace | None = None
+    ) -> Derivations:
+        """Parse sentences given by the vectors v_i of their words, longest sentence first. ``workspace``: to be given
+        by those who parse many batches, one after the other."""
         pending = Pending(lengths)
         derivations = Derivations(pending.starts, pending.lengths, [], [], [])
         if not len(pending.lengths):
             return derivations
         candidates = Candidates(pending, self.network.n_relations)
         with overflow_is_fine():
-            self._run(candidates, choose, derivations, vectors)
+            self._run(candidates, choose, derivations, _Nodes(self.network, self.tables, vectors, workspace))
         return derivations
 
-    def _run(self, candidates: Candidates, choose: Choose, derivations: Derivations, vectors: np.ndarray) -> None:
+    def _run(self, candidates: Candidates, choose: Choose, derivations: Derivations, nodes: _Nodes) -> None:
         pending = candidates.pending
-        nodes = _Nodes(self.network, self.tables, vectors)
         self._score_all(pending, candidates, nodes)
-        n_active = np.searchsorted(-pending.lengths, -np.arange(1, pending.lengths[0]))  # longer than 1, 2, ..
+        n_active = np.searchsorted(-pending.lengths, -np.arange(1, candidates.width))  # longer than 1, 2, ..
         for n in n_active.tolist():
             actions = choose(candidates, n)
             h, m = head_and_modifier(actions.left, pending.next.take(actions.left), actions.directions)
@@ -100,7 +108,7 @@ class Engine:
             candidates.update(rows, pending.next[rows], nodes.score(pending.around(rows, k, k + 1)))
 
     @staticmethod
-    def _rescore(pending: Pending, candidates: Candidates, nodes: _Nodes, h: np.ndarray) -> None:
+    def _rescore(pending: Pending, candidates: Candidates, nodes: _Nodes, h: Ints) -> None:
         """Score again the pairs whose window holds a head: as many as the window has slots."""
         n_slots = nodes.n_slots
         around = pending.around(h, n_slots - 1, n_slots - 1)  # (n, 2 * n_slots - 1)
@@ -112,11 +120,11 @@ class Engine:
 def easiest(candidates: Candidates, n_active: int) -> Actions:
     """``select`` of section 4.4: in every sentence the best-scored action of all."""
     best = candidates.best(n_active)
-    cells = best.argmax(axis=1)
+    cells: Ints = best.argmax(axis=1)
     left = candidates.pending.starts[:n_active] + (cells >> 1)
     directions = cells & 1
     flat = best.reshape(-1)  # a view
-    places = cells + np.arange(0, flat.size, best.shape[1])
+    places = cells + np.arange(0, flat.size, 2 * candidates.width)
     scores = flat.take(places)
     relations = candidates.best_relations(n_active).reshape(-1).take(places)
     flat[places] = -np.inf  # for a moment, to see the next best
@@ -130,42 +138,48 @@ def easiest(candidates: Candidates, n_active: int) -> Actions:
 class _Nodes:
     """The states of all nodes and their projections by each slot of the window."""
 
-    def __init__(self, network: Network, tables: Tables, vectors: np.ndarray) -> None:
+    def __init__(self, network: Network, tables: Tables, vectors: Floats, workspace: Workspace | None = None) -> None:
+        workspace = workspace or Workspace()
         self.weights = network.trees
         self.tables = tables
         self.n_slots = network.n_slots
         self.dim = network.trees.output_dim
         padded = np.concatenate([vectors, self.weights.padding[None]])
-        n_rows, width = len(padded), tables.output.shape[0]
+        n_rows, width = len(padded), len(tables.hidden_bias)
         pair_slot = (self.n_slots // 2 - 1) * width  # pend[i] is always there: let it bring the bias
         self.slots = np.arange(self.n_slots)
         self.window_columns = self.slots[:, None] + self.slots
-        self.projections = np.empty((n_rows, self.n_slots * width), dtype=padded.dtype)
+        self.projections = workspace.array("projections", (n_rows, self.n_slots * width), padded.dtype)
         self.by_slot = self.projections.reshape(-1, width)  # row * n_slots + slot
-        self.c = np.empty((n_rows, 2 * self.dim), dtype=padded.dtype)
+        self.c = workspace.array("c", (n_rows, 2 * self.dim), padded.dtype)
         self.by_side = self.c.reshape(-1, self.dim)  # row * 2 + side
-        blocks: list[np.ndarray] = []
         for begin in range(0, n_rows, BLOCK):
             rows = slice(begin, min(begin + BLOCK, n_rows))
-            blocks.append(trees.leaf_states(NUMPY, self.weights, padded[rows]))
+            leaves = trees.leaf_states(NUMPY, self.weights, padded[rows])
+            if begin == 0:
+                self.states = workspace.array("states", (2, n_rows, leaves.shape[-1]), leaves.dtype)
+            self.states[:, rows] = leaves
             for side in (LEFT, RIGHT):
-                self.c[rows, side * self.dim : (side + 1) * self.dim] = blocks[-1][side, :, -self.dim :]
+                self.c[rows, side * self.dim : (side + 1) * self.dim] = leaves[side, :, -self.dim :]
             projections = np.matmul(self.c[rows], tables.slots, out=self.projections[rows])
             projections[:, pair_slot : pair_slot + width] += tables.hidden_bias
-        self.states = [np.concatenate([block[side] for block in blocks]) for side in (LEFT, RIGHT)]
 
-    def score(self, windows: np.ndarray) -> np.ndarray:
+    def score(self, windows: Ints) -> Floats:
         """The scores of pairs by their windows: (n, n_slots) rows -> (n, 2 * n_relations)."""
-        rows = (windows * self.n_slots + self.slots).T.copy()
+        rows: list[Ints] = list((windows * self.n_slots + self.slots).T.copy())
         hidden = self.by_slot.take(rows[0], 0)
         for slot in range(1, self.n_slots):
             hidden += self.by_slot.take(rows[slot], 0)
         sigmoid_of_negated_(hidden)
-        scores = hidden @ self.tables.output
-        scores += self.tables.output_bias
+        middle = len(self.tables.unlabelled)
+        scores = hidden[:, middle:] @ self.tables.labelled
+        scores += self.tables.labelled_bias
+        unlabelled = hidden[:, :middle] @ self.tables.unlabelled
+        unlabelled += self.tables.unlabelled_bias
+        scores.reshape(len(scores), 2, -1)[...] += unlabelled[:, :, None]
         return scores
 
-    def attach(self, h: np.ndarray, m: np.ndarray, actions: Actions) -> None:
+    def attach(self, h: Ints, m: Ints, actions: Actions) -> None:
         """Heads take their modifiers (lines 7 to 18 of Algorithm 2)."""
         if self.tables.relations is None:
             return
@@ -179,7 +193,7 @@ class _Nodes:
         for side, here in ((LEFT, np.flatnonzero(~is_right)), (RIGHT, np.flatnonzero(is_right))):
             self._attach_on_side(h.take(here), encoded.take(here, 0), side)
 
-    def _attach_on_side(self, h: np.ndarray, encoded: np.ndarray, side: int) -> None:
+    def _attach_on_side(self, h: Ints, encoded: Floats, side: int) -> None:
         states = self.states[side]
         old = states.take(h, 0)
         new = trees.attach(NUMPY, self.weights, old, encoded, side=side)

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from easyfirst.nn.arrays import Bools, Floats, Ints
 from easyfirst.nn.trees import LEFT, RIGHT
 from easyfirst.parsing.candidates import Candidates
 from easyfirst.parsing.derivation import Actions, head_and_modifier
@@ -23,19 +24,19 @@ from easyfirst.parsing.oracle import Gold, Oracle
 class Attachments:
     """How every version beyond the leaves came about."""
 
-    sides: np.ndarray  # (n,) which RNN of the head took the modifier
-    before: np.ndarray  # (n,) the head's version on that side before
-    modifiers: np.ndarray  # (n, 2) the modifier's last versions, left and right
-    relations: np.ndarray  # (n,)
+    sides: Ints  # (n,) which RNN of the head took the modifier
+    before: Ints  # (n,) the head's version on that side before
+    modifiers: Ints  # (n, 2) the modifier's last versions, left and right
+    relations: Ints  # (n,)
 
 
 @dataclass(frozen=True, slots=True)
 class Violations:
     """The steps at which the best correct action did not lead the best wrong one by the margin."""
 
-    windows: np.ndarray  # (n, 2, n_slots, 2) versions, (correct, wrong) by slot by side
-    actions: np.ndarray  # (n, 2) direction * n_relations + relation, (correct, wrong)
-    losses: np.ndarray  # (n,) margin - correct + wrong, as the exploring parser scored it
+    windows: Ints  # (n, 2, n_slots, 2) versions, (correct, wrong) by slot by side
+    actions: Ints  # (n, 2) direction * n_relations + relation, (correct, wrong)
+    losses: Floats  # (n,) margin - correct + wrong, as the exploring parser scored it
 
 
 class Explorer:
@@ -60,8 +61,8 @@ class Explorer:
         n_rows = len(gold.heads)
         self._versions = np.stack([np.arange(n_rows), np.arange(n_rows)])  # (2, n_rows + 1)
         self._n_versions = n_rows
-        self._attachments: list[tuple[np.ndarray, ...]] = []
-        self._violations: list[tuple[np.ndarray, ...]] = []
+        self._attachments: list[Attachments] = []
+        self._violations: list[Violations] = []
         self.n_violations = 0
         self.loss = 0.0
 
@@ -108,54 +109,59 @@ class Explorer:
             _best_actions(candidates, wrong, wrong_relations),
         )
 
-    def _follow(self, correct: Actions, wrong: Actions, lead: np.ndarray, is_close: np.ndarray) -> Actions:
+    def _follow(self, correct: Actions, wrong: Actions, lead: Floats, is_close: Bools) -> Actions:
         """The wrong action where it leads, and sometimes where it is close; else the correct one."""
         is_bold = self._rng.random(len(lead)) < self._explore_prob
         use_wrong = (lead < 0) | (is_close & is_bold)
-        parts = (
-            np.where(use_wrong, of_wrong, of_correct)
-            for of_wrong, of_correct in (
-                (wrong.left, correct.left),
-                (wrong.directions, correct.directions),
-                (wrong.relations, correct.relations),
-                (wrong.scores, correct.scores),
-                (-lead, lead),
-            )
+        return Actions(
+            left=np.where(use_wrong, wrong.left, correct.left),
+            directions=np.where(use_wrong, wrong.directions, correct.directions),
+            relations=np.where(use_wrong, wrong.relations, correct.relations),
+            scores=np.where(use_wrong, wrong.scores, correct.scores),
+            margins=np.where(use_wrong, -lead, lead),
         )
-        return Actions(*parts)
 
-    def _note_violations(self, candidates: Candidates, correct: Actions, wrong: Actions, at: np.ndarray) -> None:
+    def _note_violations(self, candidates: Candidates, correct: Actions, wrong: Actions, at: Ints) -> None:
         if not len(at):
             return
-        windows: list[np.ndarray] = []
-        actions: list[np.ndarray] = []
+        windows: list[Ints] = []
+        actions: list[Ints] = []
         for action in (correct, wrong):
             nodes = candidates.pending.around(action.left[at], self._window, self._window + 1)
             windows.append(np.stack([self._versions[LEFT, nodes], self._versions[RIGHT, nodes]], axis=-1))
             actions.append(action.directions[at] * candidates.n_relations + action.relations[at])
         losses = np.float32(self._margin) - correct.scores[at] + wrong.scores[at]
-        self._violations.append((np.stack(windows, axis=1), np.stack(actions, axis=1), losses))
+        self._violations.append(Violations(np.stack(windows, axis=1), np.stack(actions, axis=1), losses))
         self.n_violations += len(at)
         self.loss += float(losses.sum())
 
     def _note_attachments(self, candidates: Candidates, chosen: Actions) -> None:
         h, m = head_and_modifier(chosen.left, candidates.pending.next[chosen.left], chosen.directions)
         before = self._versions[chosen.directions, h]
-        self._attachments.append((chosen.directions, before, self._versions[:, m].T, chosen.relations))
+        self._attachments.append(Attachments(chosen.directions, before, self._versions[:, m].T, chosen.relations))
         self._versions[chosen.directions, h] = self._n_versions + np.arange(len(h))
         self._n_versions += len(h)
         self._oracle.attached(m)
 
     def attachments(self) -> Attachments:
         """All attachments made, in order."""
-        return Attachments(*(np.concatenate(parts) for parts in zip(*self._attachments, strict=True)))
+        return Attachments(
+            sides=np.concatenate([part.sides for part in self._attachments]),
+            before=np.concatenate([part.before for part in self._attachments]),
+            modifiers=np.concatenate([part.modifiers for part in self._attachments]),
+            relations=np.concatenate([part.relations for part in self._attachments]),
+        )
 
     def violations(self) -> Violations:
         """All violations met, in order. There must be at least one."""
-        return Violations(*(np.concatenate(parts) for parts in zip(*self._violations, strict=True)))
+        return Violations(
+            windows=np.concatenate([part.windows for part in self._violations]),
+            actions=np.concatenate([part.actions for part in self._violations]),
+            losses=np.concatenate([part.losses for part in self._violations]),
+        )
 
 
-def _best_actions(candidates: Candidates, scores: np.ndarray, relations: np.ndarray) -> Actions:
+def _best_actions(candidates: Candidates, scores: Floats, relations: Ints) -> Actions:
     lines = np.arange(len(scores))
     cells = scores.argmax(axis=1)
     best = scores[lines, cells]

@@ -16,13 +16,15 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from easyfirst.nn.arrays import Bools, Ints
+
 
 @dataclass(frozen=True, slots=True)
 class Gold:
     """The gold trees of a batch, over its rows."""
 
-    heads: np.ndarray  # (n_rows + 1,) the row of each word's head; the root's is the outside
-    relations: np.ndarray  # (n_rows + 1,)
+    heads: Ints  # (n_rows + 1,) the row of each word's head; the root's is the outside
+    relations: Ints  # (n_rows + 1,)
 
     @classmethod
     def of(cls, heads: Sequence[Sequence[int]], relations: Sequence[Sequence[int]]) -> Gold:
@@ -53,13 +55,13 @@ class Oracle:
         self.is_gone = np.zeros(outside + 1, dtype=bool)
         """Which words have left the pending list."""
 
-    def judge(self, h: np.ndarray, m: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    def judge(self, h: Ints, m: Ints) -> tuple[Bools, Bools]:
         """Of arcs h -> m: which are correct under the gold relation only, and which under any relation."""
         gold_head = self.gold.heads[m]
         is_complete = self.n_missing[m] == 0
         return is_complete & (gold_head == h), is_complete & self.is_gone[gold_head]
 
-    def attached(self, m: np.ndarray) -> None:
+    def attached(self, m: Ints) -> None:
         """Modifiers have been attached, one in each of some sentences."""
         self.n_missing[self.gold.heads[m]] -= 1
         self.is_gone[m] = True

@@ -18,6 +18,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from easyfirst.nn.arrays import Ints
+
 
 class Pending:
     """The pending lists of all sentences: who stands next to whom."""
@@ -34,14 +36,14 @@ class Pending:
         self.previous[self.starts] = self.outside
         self.next[self.outside] = self.previous[self.outside] = self.outside
 
-    def remove(self, rows: np.ndarray) -> None:
+    def remove(self, rows: Ints) -> None:
         """Take rows out, no two of them neighbours."""
         before, after = self.previous.take(rows), self.next.take(rows)
         self.next[before] = after
         self.previous[after] = before
         self.next[self.outside] = self.previous[self.outside] = self.outside
 
-    def around(self, rows: np.ndarray, before: int, after: int) -> np.ndarray:
+    def around(self, rows: Ints, before: int, after: int) -> Ints:
         """Each row with its neighbours: (n, before + 1 + after)."""
         columns = [rows]
         for _ in range(before):

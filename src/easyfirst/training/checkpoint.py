@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import numpy as np
+import numpy.typing as npt
 import safetensors
 import safetensors.numpy
 
@@ -28,7 +28,7 @@ class Checkpoint:
 
     facts: dict[str, Any]
     """What can be written as JSON: settings, data, history, the random generator's state."""
-    arrays: dict[str, np.ndarray]
+    arrays: dict[str, npt.NDArray[Any]]
 
 
 def save_checkpoint(directory: Path, checkpoint: Checkpoint) -> None:
@@ -38,17 +38,23 @@ def save_checkpoint(directory: Path, checkpoint: Checkpoint) -> None:
     replace_file(directory / FILE, data)
 
 
+def has_checkpoint(directory: Path) -> bool:
+    return (directory / FILE).is_file()
+
+
 def load_checkpoint(directory: Path) -> Checkpoint:
     """The directory's checkpoint; raises :class:`ModelError` if there is none or it is damaged."""
     path = directory / FILE
-    if not path.is_file():
+    if not has_checkpoint(directory):
         raise ModelError(f"{path}: no checkpoint to resume from; start without --resume")
     try:
         with safetensors.safe_open(path, framework="numpy") as file:
             facts = json.loads((file.metadata() or {})["facts"])
             arrays = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
     except (safetensors.SafetensorError, KeyError, ValueError) as error:
-        raise ModelError(f"{path}: this checkpoint is damaged ({error}); start again without --resume") from error
+        raise ModelError(f"{path}: this checkpoint is damaged ({error}); start again with --overwrite") from error
+    except OSError as error:
+        raise ModelError(f"{path} cannot be read: {error.strerror or error}") from error
     if facts.pop("format_version", None) != FORMAT_VERSION:
         raise ModelError(f"{path}: this checkpoint is of another version of easyfirst; resume with that version")
     return Checkpoint(facts, arrays)

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from easyfirst.model.vocab import UNKNOWN, Vocabulary
+from easyfirst.nn.arrays import Floats, Ints
 from easyfirst.nn.words import WordIds
 from easyfirst.parsing.oracle import Gold
 from easyfirst.treebank.sentence import Sentence
@@ -17,7 +18,7 @@ from easyfirst.treebank.sentence import Sentence
 class Batch:
     """Some sentences, longest first."""
 
-    lengths: np.ndarray
+    lengths: Ints
     ids: WordIds
     gold: Gold
 
@@ -41,7 +42,7 @@ class Corpus:
     def __len__(self) -> int:
         return len(self.lengths)
 
-    def batch(self, numbers: np.ndarray, *, unknown_prob: np.ndarray, rng: np.random.Generator) -> Batch:
+    def batch(self, numbers: Ints, *, unknown_prob: Floats, rng: np.random.Generator) -> Batch:
         """Sentences by their numbers. Words become unknown by chance, row by row of ``unknown_prob`` (section 5.3)."""
         numbers = numbers[np.argsort(-self.lengths[numbers], kind="stable")]
         lengths = self.lengths[numbers]
@@ -56,17 +57,17 @@ class Corpus:
         return Batch(lengths, drop_words(_select(self.ids, rows), unknown_prob, rng), gold)
 
 
-def _select(ids: WordIds, rows: np.ndarray) -> WordIds:
+def _select(ids: WordIds, rows: Ints) -> WordIds:
     external = None if ids.external is None else ids.external[rows]
     return WordIds(ids.words[rows], external, tuple(tags[rows] for tags in ids.tags))
 
 
-def unknown_probabilities(counts: np.ndarray, alpha: float) -> np.ndarray:
+def unknown_probabilities(counts: Ints, alpha: float) -> Floats:
     """p_unk(w) = alpha / (#(w) + alpha) for every row of the vocabulary (section 5.3)."""
     return alpha / np.maximum(counts + alpha, np.finfo(np.float64).tiny)
 
 
-def drop_words(ids: WordIds, unknown_prob: np.ndarray, rng: np.random.Generator) -> WordIds:
+def drop_words(ids: WordIds, unknown_prob: Floats, rng: np.random.Generator) -> WordIds:
     """Make words unknown by chance; half of those lose their external vector too, as rare words often have none."""
     is_dropped = rng.random(len(ids.words)) < unknown_prob[ids.words]
     words = np.where(is_dropped, UNKNOWN, ids.words)

@@ -6,11 +6,11 @@ import hashlib
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from os import PathLike, fspath
-from pathlib import Path
 
 from easyfirst.errors import DataError
 from easyfirst.model.vocab import Vocabulary, normalise, tags_of
-from easyfirst.treebank.conllu import read_conllu
+from easyfirst.treebank.conllu import ConlluReader
+from easyfirst.treebank.files import open_file
 from easyfirst.treebank.projective import is_projective
 from easyfirst.treebank.scores import percent
 from easyfirst.treebank.sentence import Sentence
@@ -23,6 +23,7 @@ class Treebank:
 
     path: str
     sha256: str
+    """Of the file's content, unpacked."""
     sentences: tuple[Sentence, ...]
 
     @property
@@ -54,12 +55,17 @@ class DataReport:
 def read_treebank(path: str | PathLike[str]) -> Treebank:
     """All sentences of a file; raises :class:`DataError` if there are none or one has no proper tree."""
     sentences: list[Sentence] = []
-    for sentence in read_conllu(path):
-        check_tree(sentence)
-        sentences.append(sentence)
+    digest = hashlib.sha256()
+    with open_file(path) as stream:  # read once: it may be a pipe
+        reader = ConlluReader(stream, fspath(path))
+        for sentence in reader:
+            check_tree(sentence)
+            sentences.append(sentence)
+            digest.update(sentence.to_bytes())
+    digest.update(reader.trailer)
     if not sentences:
         raise DataError("no sentences in this file; give a treebank in CoNLL-U", source=fspath(path))
-    return Treebank(fspath(path), hashlib.sha256(Path(path).read_bytes()).hexdigest(), tuple(sentences))
+    return Treebank(fspath(path), digest.hexdigest(), tuple(sentences))
 
 
 def check_tags_given(treebank: Treebank, tag_kinds: Sequence[str]) -> None:

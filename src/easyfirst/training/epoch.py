@@ -11,11 +11,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from easyfirst.nn.arrays import Ints
 from easyfirst.training.corpus import Corpus, unknown_probabilities
 from easyfirst.training.learner import Explored, Learner
 
 MAX_WORDS = 4000
-"""No batch is larger, however rare violations are: this bounds the memory a batch takes."""
+"""No batch of several sentences is larger, however rare violations are: this bounds the memory a batch takes."""
 CAUTION = 0.85
 """A batch is meant to bring this share of the violations that are still wanted, so that few bring too many."""
 RATE_MEMORY = 0.9
@@ -37,7 +38,7 @@ class EpochStats:
 class Teacher:
     """Takes a learner through epochs of a corpus."""
 
-    def __init__(self, learner: Learner, corpus: Corpus, counts: np.ndarray) -> None:
+    def __init__(self, learner: Learner, corpus: Corpus, counts: Ints) -> None:
         self.learner = learner
         self.corpus = corpus
         self.violation_rate = 1.0
@@ -64,7 +65,7 @@ class Teacher:
             on_progress(stats)
         return stats
 
-    def _explore(self, numbers: np.ndarray, stats: EpochStats) -> Explored:
+    def _explore(self, numbers: Ints, stats: EpochStats) -> Explored:
         batch = self.corpus.batch(numbers, unknown_prob=self._unknown_prob, rng=self.learner.rng)
         explored = self.learner.explore(batch)
         n_violations = explored.explorer.n_violations
@@ -76,9 +77,10 @@ class Teacher:
         stats.loss += explored.explorer.loss
         return explored
 
-    def _batch_end(self, order: np.ndarray, begin: int, n_waiting: int) -> int:
+    def _batch_end(self, order: Ints, begin: int, n_waiting: int) -> int:
         """Up to where in ``order`` the next batch goes, to bring the violations past the limit."""
         n_wanted = self.learner.config.training.update_after + 1 - n_waiting
-        n_words = min(CAUTION * n_wanted / self.violation_rate, MAX_WORDS)
         reach = np.cumsum(self.corpus.lengths[order[begin : begin + MAX_WORDS]])
-        return min(begin + 1 + int(np.searchsorted(reach, n_words)), len(order))
+        n_enough = 1 + np.searchsorted(reach, CAUTION * n_wanted / self.violation_rate)
+        n_possible = np.searchsorted(reach, MAX_WORDS, side="right")
+        return begin + max(1, min(int(n_enough), int(n_possible)))

@@ -3,11 +3,14 @@
 Recurrent networks are many small operations, and PyTorch spends more on keeping track of each than on doing it. These
 two functions do the same maths as ``easyfirst.nn`` (tests hold them equal, gradients included) in NumPy, on the
 memory of the tensors, and multiply for the gradient of a matrix once and not at every step.
+
+Here: what both are made of, and the one for sequences. The one for trees is in ``easyfirst.training.tree_kernel``.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -15,20 +18,32 @@ import torch
 from torch import Tensor
 
 from easyfirst.nn.activations import lstm_gates_, tanh
-from easyfirst.nn.trees import LEFT, RIGHT
+from easyfirst.nn.arrays import Floats, Ints
 
 
-def _gates(gates: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+def gates_of(gates: Floats) -> tuple[Floats, Floats, Floats, Floats]:
+    """Forget, input, output, candidate: views."""
     dim = gates.shape[-1] // 4
     return gates[..., :dim], gates[..., dim : 2 * dim], gates[..., 2 * dim : 3 * dim], gates[..., 3 * dim :]
 
 
-def _slopes(gates: np.ndarray, tanh_c: np.ndarray, c_before: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def step(z: Floats, c_before: Floats | None, c: Floats, tanh_c: Floats, h: Floats) -> None:
+    """Write the next state into ``c``, ``tanh_c`` and ``h``. ``z``: the pre-activations, which become the gates."""
+    lstm_gates_(z, c.shape[-1])
+    f, i, o, g = gates_of(z)
+    np.multiply(i, g, out=c)
+    if c_before is not None:
+        c += f * c_before
+    tanh(c, out=tanh_c)
+    np.multiply(o, tanh_c, out=h)
+
+
+def slopes_of(gates: Floats, tanh_c: Floats, c_before: Floats) -> tuple[Floats, Floats]:
     """How c reacts to the pre-activations of forget, input and candidate gate and h to the output gate's (all in one
     array), and how h reacts to c."""
-    f, i, o, g = _gates(gates)
+    f, i, o, g = gates_of(gates)
     slopes = np.empty_like(gates)
-    of_f, of_i, of_o, of_g = _gates(slopes)
+    of_f, of_i, of_o, of_g = gates_of(slopes)
     sigmoids = gates[..., : 3 * f.shape[-1]]
     np.multiply(sigmoids, 1 - sigmoids, out=slopes[..., : 3 * f.shape[-1]])
     of_f *= c_before
@@ -38,171 +53,92 @@ def _slopes(gates: np.ndarray, tanh_c: np.ndarray, c_before: np.ndarray) -> tupl
     return slopes, o * (1 - tanh_c * tanh_c)
 
 
+def step_back(slopes: Floats, h_by_c: Floats, grad_c: Floats, grad_h: Floats) -> None:
+    """Add to ``grad_c`` what comes through h, and make ``slopes`` the gradient of the pre-activations."""
+    grad_c += grad_h * h_by_c
+    of_f, of_i, of_o, of_g = gates_of(slopes)
+    of_f *= grad_c
+    of_i *= grad_c
+    of_o *= grad_h
+    of_g *= grad_c
+
+
+def joined(rows: Iterable[Ints]) -> Ints:
+    """Rows one after the other, of which there may be none."""
+    return np.concatenate([np.zeros(0, dtype=np.int64), *rows])
+
+
+@dataclass(frozen=True, slots=True)
+class _LayerRun:
+    """What the gradient of a layer needs to know of its run. Words stand time after time."""
+
+    times: list[tuple[slice, slice | None]]
+    """The words of each time, and those that stood before them in their sentences."""
+    gates: Floats  # (2, n_words, 4 * dim)
+    c: Floats  # (2, n_words, dim)
+    tanh_c: Floats
+    h: Floats
+
+    @classmethod
+    def of(cls, z: Floats, recurrent: Floats, n_active: Sequence[int]) -> _LayerRun:
+        """Run the layer. ``z``: what the inputs bring to the pre-activations; overwritten."""
+        h, c, tanh_c = (np.empty((2, z.shape[1], z.shape[2] // 4), dtype=z.dtype) for _ in range(3))
+        times: list[tuple[slice, slice | None]] = []
+        before = begin = 0
+        for n in n_active:
+            times.append((slice(begin, begin + n), slice(before, before + n) if times else None))
+            before, begin = begin, begin + n
+        for now, then in times:
+            z_now, c_before = z[:, now], None
+            if then is not None:
+                z_now += np.matmul(h[:, then], recurrent)
+                c_before = c[:, then]
+            step(z_now, c_before, c[:, now], tanh_c[:, now], h[:, now])
+        return cls(times, z, c, tanh_c, h)
+
+    def rows_before(self) -> Ints:
+        """Of every word but those of the first time, the word that stood before it."""
+        return joined(np.arange(then.start, then.stop) for _, then in self.times if then is not None)
+
+    def gradient(self, recurrent: Floats, c_before: Floats, grad_h: Floats) -> Floats:
+        """Of the pre-activations, given that of the outputs, which is overwritten: (2, n_words, 4 * dim)."""
+        grad_z, h_by_c = slopes_of(self.gates, self.tanh_c, c_before)
+        grad_c = np.zeros_like(self.c)
+        forget, *_ = gates_of(self.gates)
+        recurrent_back = np.swapaxes(recurrent, 1, 2)
+        for now, then in reversed(self.times):
+            step_back(grad_z[:, now], h_by_c[:, now], grad_c[:, now], grad_h[:, now])
+            if then is not None:
+                grad_h[:, then] += np.matmul(grad_z[:, now], recurrent_back)
+                grad_c[:, then] += grad_c[:, now] * forget[:, now]
+        return grad_z
+
+
 class LstmLayer(torch.autograd.Function):
     """One layer over packed sequences, both directions: ``easyfirst.nn.words.run_layer`` for an LSTM."""
 
     @staticmethod
     def forward(ctx: Any, x: Tensor, weights: Tensor, recurrent: Tensor, bias: Tensor, n_active: list[int]) -> Tensor:
-        gates = np.matmul(x.numpy(), weights.numpy())  # (2, n_words, 4 * dim)
-        gates += bias.numpy()
-        _, n_words, dim = gates.shape[0], gates.shape[1], gates.shape[2] // 4
-        h, c, tanh_c = (np.empty((2, n_words, dim), dtype=gates.dtype) for _ in range(3))
-        before = begin = 0
-        for n in n_active:
-            now, then = slice(begin, begin + n), slice(before, before + n)
-            z = gates[:, now]
-            if begin:
-                z += np.matmul(h[:, then], recurrent.numpy())
-            lstm_gates_(z, dim)
-            f, i, o, g = _gates(z)
-            np.multiply(i, g, out=c[:, now])
-            if begin:
-                c[:, now] += f * c[:, then]
-            tanh(c[:, now], out=tanh_c[:, now])
-            np.multiply(o, tanh_c[:, now], out=h[:, now])
-            before, begin = begin, begin + n
+        z = np.matmul(x.numpy(), weights.numpy())  # (2, n_words, 4 * dim)
+        z += bias.numpy()
+        ctx.run = _LayerRun.of(z, recurrent.numpy(), n_active)
         ctx.save_for_backward(x, weights, recurrent)
-        ctx.arrays, ctx.n_active = (gates, h, c, tanh_c), n_active
-        return torch.from_numpy(h)
+        return torch.from_numpy(ctx.run.h)
 
     @staticmethod
     def backward(ctx: Any, *grads: Any) -> Any:
         x, weights, recurrent = (tensor.numpy() for tensor in ctx.saved_tensors)
-        gates, h, c, tanh_c = ctx.arrays
-        dim = h.shape[-1]
-        n_active: list[int] = ctx.n_active
-        first = n_active[0]
-        starts = np.cumsum([0, *n_active]).tolist()
-        rows_before = np.concatenate([np.arange(s, s + n) for s, n in zip(starts, n_active[1:], strict=False)] or [[]])
-        c_before = np.zeros_like(c)
-        c_before[:, first:] = c[:, rows_before.astype(np.int64)]
-        slopes, h_by_c = _slopes(gates, tanh_c, c_before)
-        grad_h = grads[0].numpy().copy()
-        recurrent_back = np.swapaxes(recurrent, 1, 2)
-        grad_c = np.zeros_like(c)
-        for begin, n in zip(reversed(starts[:-1]), reversed(n_active), strict=True):
-            now = slice(begin, begin + n)
-            grad_c[:, now] += grad_h[:, now] * h_by_c[:, now]
-            z = slopes[:, now]  # becomes the gradient of the pre-activations
-            of_f, of_i, of_o, of_g = _gates(z)
-            of_f *= grad_c[:, now]
-            of_i *= grad_c[:, now]
-            of_o *= grad_h[:, now]
-            of_g *= grad_c[:, now]
-            if begin:
-                before = begin - n_active[starts.index(begin) - 1]
-                then = slice(before, before + n)
-                grad_h[:, then] += np.matmul(z, recurrent_back)
-                grad_c[:, then] += grad_c[:, now] * gates[:, now, :dim]
-        h_before = h[:, rows_before.astype(np.int64)]
+        run: _LayerRun = ctx.run
+        rows_before = run.rows_before()
+        first = x.shape[1] - len(rows_before)
+        c_before = np.zeros_like(run.c)
+        c_before[:, first:] = run.c[:, rows_before]
+        grad_z = run.gradient(recurrent, c_before, grads[0].numpy().copy())
+        h_before = run.h[:, rows_before]
         return (
-            torch.from_numpy(np.matmul(slopes, np.swapaxes(weights, 1, 2))),
-            torch.from_numpy(np.matmul(np.swapaxes(x, 1, 2), slopes)),
-            torch.from_numpy(np.matmul(np.swapaxes(h_before, 1, 2), slopes[:, first:])),
-            torch.from_numpy(slopes.sum(axis=1, keepdims=True)),
+            torch.from_numpy(np.matmul(grad_z, np.swapaxes(weights, 1, 2))),
+            torch.from_numpy(np.matmul(np.swapaxes(x, 1, 2), grad_z)),
+            torch.from_numpy(np.matmul(np.swapaxes(h_before, 1, 2), grad_z[:, first:])),
+            torch.from_numpy(grad_z.sum(axis=1, keepdims=True)),
             None,
-        )
-
-
-class LstmTrees(torch.autograd.Function):
-    """All states above the leaves, level by level: what ``easyfirst.nn.trees.attach`` does to each head, for an LSTM.
-
-    Arguments: the leaves' states (left ones, then right ones), rows of the relation table for every attachment, W^e's
-    part that reads c, the levels, and for each layer its input and recurrent weights and bias. Returns the whole pool.
-    """
-
-    @staticmethod
-    def forward(
-        ctx: Any, leaves: Tensor, relations: Tensor, encode: Tensor, levels: Sequence[Any], *layers: Tensor
-    ) -> Tensor:
-        dim = layers[1].shape[1]
-        n_leaves, width = leaves.shape
-        n = len(relations)
-        pool = np.empty((n_leaves + n, width), dtype=leaves.numpy().dtype)
-        pool[:n_leaves] = leaves.numpy()
-        weights = [layer.numpy() for layer in layers]
-        c = np.empty((n, 2 * dim), dtype=pool.dtype)
-        encoded = relations.numpy().copy()
-        gates = [np.empty((n, 4 * dim), dtype=pool.dtype) for _ in weights[::3]]
-        tanh_c = [np.empty((n, dim), dtype=pool.dtype) for _ in weights[::3]]
-        for level in levels:
-            now = slice(level.begin, level.begin + len(level.before))
-            np.take(pool[:, -dim:], level.modifiers, axis=0, out=c[now].reshape(-1, 2, dim), mode="clip")
-            x = encoded[now]
-            x += np.matmul(c[now], encode.numpy())
-            tanh(x, out=x)
-            before = pool[level.before]
-            after = pool[n_leaves + now.start : n_leaves + now.stop]
-            for k in range(len(gates)):
-                layer_input, recurrent, bias = weights[3 * k : 3 * k + 3]
-                old, new = (rows[:, 2 * k * dim : 2 * (k + 1) * dim] for rows in (before, after))
-                z = np.matmul(x, layer_input[level.side], out=gates[k][now])
-                z += np.matmul(old[:, dim:], recurrent[level.side])
-                z += bias[level.side]
-                lstm_gates_(z, dim)
-                f, i, o, g = _gates(z)
-                np.multiply(i, g, out=new[:, :dim])
-                new[:, :dim] += f * old[:, :dim]
-                tanh(new[:, :dim], out=tanh_c[k][now])
-                x = np.multiply(o, tanh_c[k][now], out=new[:, dim:])
-        ctx.save_for_backward(encode, *layers)
-        ctx.levels, ctx.n_leaves = levels, n_leaves
-        ctx.arrays = pool, c, encoded, gates, tanh_c
-        return torch.from_numpy(pool)
-
-    @staticmethod
-    def backward(ctx: Any, *grads: Any) -> Any:
-        encode, *weights = (tensor.numpy() for tensor in ctx.saved_tensors)
-        pool, c, encoded, gates, tanh_c = ctx.arrays
-        levels, n_leaves, n_layers = ctx.levels, ctx.n_leaves, len(gates)
-        n, dim = len(c), c.shape[1] // 2
-        before = np.concatenate([level.before for level in levels]) if levels else np.zeros(0, dtype=np.int64)
-        old = pool[before]  # (n, state)
-        slopes, h_by_c = zip(
-            *(_slopes(gates[k], tanh_c[k], old[:, 2 * k * dim : (2 * k + 1) * dim]) for k in range(n_layers)), strict=True
-        )
-        grad_pool = grads[0].numpy().copy()
-        grad_encoded = 1 - encoded * encoded
-        for level in reversed(levels):
-            now = slice(level.begin, level.begin + len(level.before))
-            grad = grad_pool[n_leaves + now.start : n_leaves + now.stop]
-            grad_before = np.empty_like(grad)
-            for k in reversed(range(n_layers)):
-                grad_c, grad_h = grad[:, 2 * k * dim : (2 * k + 1) * dim], grad[:, (2 * k + 1) * dim : (2 * k + 2) * dim]
-                grad_c += grad_h * h_by_c[k][now]
-                z = slopes[k][now]
-                of_f, of_i, of_o, of_g = _gates(z)
-                of_f *= grad_c
-                of_i *= grad_c
-                of_o *= grad_h
-                of_g *= grad_c
-                np.multiply(grad_c, gates[k][now, :dim], out=grad_before[:, 2 * k * dim : (2 * k + 1) * dim])
-                grad_before[:, (2 * k + 1) * dim : (2 * k + 2) * dim] = np.matmul(z, weights[3 * k + 1][level.side].T)
-                grad_x = np.matmul(z, weights[3 * k][level.side].T)
-                if k:
-                    grad[:, (2 * k - 1) * dim : 2 * k * dim] += grad_x
-                else:
-                    grad_encoded[now] *= grad_x
-            grad_pool[level.before] += grad_before  # every version has at most one successor
-            grad_modifiers = np.matmul(grad_encoded[now], encode.T).reshape(-1, dim)
-            grad_pool[level.modifiers.reshape(-1), -dim:] += grad_modifiers  # and is a modifier's at most once
-        of_side = [np.concatenate([np.arange(v.begin, v.begin + len(v.before)) for v in levels if v.side == side] or
-                                  [np.zeros(0, dtype=np.int64)]) for side in (LEFT, RIGHT)]
-        grad_layers: list[Tensor] = []
-        x = encoded
-        for k in range(n_layers):
-            z = [slopes[k][rows] for rows in of_side]
-            h = old[:, (2 * k + 1) * dim : (2 * k + 2) * dim]
-            grad_layers += [
-                torch.from_numpy(np.stack([x[rows].T @ z[side] for side, rows in enumerate(of_side)])),
-                torch.from_numpy(np.stack([h[rows].T @ z[side] for side, rows in enumerate(of_side)])),
-                torch.from_numpy(np.stack([part.sum(axis=0, keepdims=True) for part in z])),
-            ]
-            x = pool[n_leaves:, (2 * k + 1) * dim : (2 * k + 2) * dim]
-        return (
-            torch.from_numpy(grad_pool[:n_leaves]),
-            torch.from_numpy(grad_encoded),
-            torch.from_numpy(c.T @ grad_encoded),
-            None,
-            *grad_layers,
         )

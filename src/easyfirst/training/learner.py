@@ -12,10 +12,12 @@ from torch import Tensor
 
 from easyfirst.model.config import Config
 from easyfirst.nn.activations import overflow_is_fine
+from easyfirst.nn.arrays import Floats
 from easyfirst.nn.network import Network, network_of
 from easyfirst.nn.words import Packing, encode_words
 from easyfirst.parsing.engine import Engine
 from easyfirst.parsing.exploration import Explorer
+from easyfirst.parsing.workspace import Workspace
 from easyfirst.training.corpus import Batch
 from easyfirst.training.optimizer import Optimizer
 from easyfirst.training.replay import hinge_losses
@@ -33,7 +35,7 @@ class Explored:
 class Learner:
     """The weights, in one memory for PyTorch to change and for NumPy to parse with."""
 
-    def __init__(self, arrays: Mapping[str, np.ndarray], config: Config, rng: np.random.Generator) -> None:
+    def __init__(self, arrays: Mapping[str, Floats], config: Config, rng: np.random.Generator) -> None:
         self.config = config
         self.rng = rng
         self.parameters = {name: torch.from_numpy(array) for name, array in arrays.items()}
@@ -44,6 +46,7 @@ class Learner:
         self.optimizer = Optimizer(self.parameters, config.training)
         self._numpy_network = network_of(self.arrays, rnn=config.network.rnn)
         self._engine: Engine | None = None
+        self._workspace = Workspace()
 
     @property
     def engine(self) -> Engine:
@@ -65,7 +68,7 @@ class Learner:
             use_dynamic_oracle=training.use_dynamic_oracle,
             rng=self.rng,
         )
-        self.engine.run(vectors.detach().numpy(), batch.lengths.tolist(), explorer)
+        self.engine.run(vectors.detach().numpy(), batch.lengths.tolist(), explorer, self._workspace)
         return Explored(vectors, explorer)
 
     def update(self, explored: list[Explored]) -> float:
@@ -83,7 +86,7 @@ class Learner:
                         margin=self.config.training.margin,
                     )
                 part_loss = losses.sum() / n_violations
-                part_loss.backward()  # type: ignore[no-untyped-call]
+                part_loss.backward()
                 loss += part_loss.item()
         if not math.isfinite(loss):
             raise FloatingPointError("the loss is not a finite number")

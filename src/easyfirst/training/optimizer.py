@@ -24,7 +24,9 @@ class Optimizer:
         rate = config.learning_rate
         dense = [tensor for name, tensor in parameters.items() if name not in SPARSE]
         sparse = [tensor for name, tensor in parameters.items() if name in SPARSE and tensor.requires_grad]
-        self._dense = torch.optim.AdamW(dense, lr=rate, betas=betas, weight_decay=config.weight_decay / rate, fused=True)
+        self._dense = torch.optim.AdamW(
+            dense, lr=rate, betas=betas, weight_decay=config.weight_decay / rate, fused=True
+        )
         self._sparse = torch.optim.SparseAdam(sparse, lr=rate, betas=betas)
 
     def step(self) -> float:

@@ -11,7 +11,7 @@ from easyfirst.training.kernels import LstmLayer
 
 
 def _run_lstm_layer(layer: Layer, x: Tensor, n_active: list[int]) -> Tensor:
-    return LstmLayer.apply(x, layer.input, layer.recurrent, layer.bias, n_active)  # type: ignore[no-any-return]
+    return LstmLayer.apply(x, layer.input, layer.recurrent, layer.bias, n_active)
 
 
 TORCH = Namespace(

@@ -1,4 +1,4 @@
-"""Training from treebank to model (section 5 and Algorithm 3): read, check, learn, evaluate, keep the best, be resumable.
+"""Training from treebank to model (section 5, Algorithm 3): read, check, learn, evaluate, keep the best, be resumable.
 
 The output directory is a model that can be used after the first epoch, and in its ``training`` folder the run itself:
 ``metrics.jsonl``, a line for every epoch, and the checkpoint.
@@ -21,13 +21,14 @@ import torch
 from easyfirst.errors import ConfigError, ModelError
 from easyfirst.model.card import CardFacts, DataFacts, write_card
 from easyfirst.model.config import Config
+from easyfirst.model.files import prepare_directory, replace_file
 from easyfirst.model.parameters import initial_parameters
-from easyfirst.model.files import replace_file
 from easyfirst.model.store import Model, installed_version, save_model, sizes_of
 from easyfirst.model.vectors import Vectors, external_table, read_vectors, scaled
 from easyfirst.model.vocab import Vocabulary
+from easyfirst.nn.arrays import Floats
 from easyfirst.parsing.batch import BatchParser
-from easyfirst.training.checkpoint import FILE, Checkpoint, load_checkpoint, save_checkpoint
+from easyfirst.training.checkpoint import FILE, Checkpoint, has_checkpoint, load_checkpoint, save_checkpoint
 from easyfirst.training.corpus import Corpus
 from easyfirst.training.data import DataReport, Treebank, check_tags_given, describe, projective_part, read_treebank
 from easyfirst.training.epoch import EpochStats, Teacher
@@ -36,6 +37,8 @@ from easyfirst.treebank.scores import Scorer, Scores
 
 FOLDER = "training"
 METRICS = "metrics.jsonl"
+SHORTEST = 1e-3
+"""Seconds; some clocks are so coarse that an epoch of a few sentences takes none."""
 
 
 class Reporter(Protocol):
@@ -74,19 +77,33 @@ def train(
     run = Run(job, config, reporter)
     if checkpoint is not None:
         run.restore(checkpoint)
-    folder.mkdir(parents=True, exist_ok=True)
-    if checkpoint is None:
-        (folder / FILE).unlink(missing_ok=True)
+    _prepare(job.out, is_new=checkpoint is None)
     while len(run.history) < config.training.epochs:
         run.epoch()
     return run.history
 
 
 def _refuse_to_overwrite(out: Path) -> None:
-    if (out / FOLDER / FILE).exists():
+    if has_checkpoint(out / FOLDER):
         raise ModelError(f"{out}: a training run is there; go on with --resume, or start anew with --overwrite")
-    if out.exists() and (not out.is_dir() or any(out.iterdir())):
+    if out.is_dir() and any(map(_is_worth_keeping, out.rglob("*"))):
         raise ModelError(f"{out}: exists already; choose another --out, or use --overwrite")
+
+
+def _is_worth_keeping(path: Path) -> bool:
+    """Unlike what a run leaves behind that was killed in its first epoch: a folder, and perhaps half a file."""
+    return not path.is_dir() and path.suffix != ".tmp"
+
+
+def _prepare(out: Path, *, is_new: bool) -> None:
+    """Make the directory, now rather than when an epoch is to be saved; a new run does away with an old one."""
+    prepare_directory(out)
+    try:
+        (out / FOLDER).mkdir(exist_ok=True)
+        for name in (FILE, METRICS) if is_new else ():
+            (out / FOLDER / name).unlink(missing_ok=True)
+    except OSError as error:
+        raise ModelError(f"{out / FOLDER} cannot be written: {error.strerror or error}") from error
 
 
 class Run:
@@ -105,14 +122,14 @@ class Run:
             treebank.sentences, tag_kinds=config.network.tag_kinds, external=vectors.words if vectors else None
         )
         self.data = describe(treebank, len(sentences), self.dev, self.vocabulary)
-        self.fingerprint = _fingerprint(treebank, self.dev, job.vectors)
+        self.fingerprint = _fingerprint(treebank, self.dev, vectors)
         self.history: list[dict[str, Any]] = []
         self.rng = np.random.default_rng(config.training.seed)
         self.learner = Learner(self._initial_arrays(vectors), config, self.rng)
         self.teacher = Teacher(self.learner, Corpus(sentences, self.vocabulary), self.vocabulary.counts)
         self.reporter.data(self.data)
 
-    def _initial_arrays(self, vectors: Vectors | None) -> dict[str, np.ndarray]:
+    def _initial_arrays(self, vectors: Vectors | None) -> dict[str, Floats]:
         table = external_table(vectors) if vectors else None
         sizes = sizes_of(self.vocabulary, table.shape if table is not None else None)
         return initial_parameters(self.config.network, sizes, self.rng, external=table)
@@ -121,7 +138,10 @@ class Run:
         """Learn for one epoch, evaluate, save."""
         number = len(self.history) + 1
         started, started_cpu = time.perf_counter(), time.process_time()
-        stats = self.teacher.run_epoch(lambda stats: self.reporter.progress(number, stats))
+        try:
+            stats = self.teacher.run_epoch(lambda stats: self.reporter.progress(number, stats))
+        except FloatingPointError as error:
+            raise ConfigError(f"epoch {number}: {error}; try a smaller training.learning_rate") from error
         seconds, cpu_seconds = time.perf_counter() - started, time.process_time() - started_cpu
         scores = self.evaluate()
         metrics: dict[str, Any] = {
@@ -131,11 +151,11 @@ class Run:
             "violations_per_sentence": stats.violations / stats.sentences,
             "seconds": round(seconds, 2),
             "cpu_seconds": round(cpu_seconds, 2),
-            "words_per_second": round(stats.words / seconds, 1),
-            "words_per_cpu_second": round(stats.words / cpu_seconds, 1),
+            "words_per_second": round(stats.words / max(seconds, SHORTEST), 1),
+            "words_per_cpu_second": round(stats.words / max(cpu_seconds, SHORTEST), 1),
             "dev": _summary(scores) if scores else None,
         }
-        is_best = scores is None or all(scores.full.las > past["dev"]["full"]["LAS"] for past in self.history)
+        is_best = all(_las(metrics) > _las(past) for past in self.history) if scores else True
         self.history.append(metrics)
         if is_best:
             save_model(self.job.out, Model(self.config, self.vocabulary, self.learner.arrays, self.card(scores)))
@@ -199,10 +219,14 @@ class Run:
         data = self.data
         skipped = f"{data.non_projective} non-projective sentences left out" if data.non_projective else ""
         files = [
-            DataFacts(use="training", file=data.train, sentences=data.train_sentences, words=data.train_words, note=skipped)
+            DataFacts(
+                use="training", file=data.train, sentences=data.train_sentences, words=data.train_words, note=skipped
+            )
         ]
         if data.dev is not None:
-            files.append(DataFacts(use="development", file=data.dev, sentences=data.dev_sentences, words=data.dev_words))
+            files.append(
+                DataFacts(use="development", file=data.dev, sentences=data.dev_sentences, words=data.dev_words)
+            )
         if self.job.vectors is not None and self.vocabulary.external is not None:
             files.append(DataFacts(use="word vectors", file=str(self.job.vectors), words=len(self.vocabulary.external)))
         return write_card(
@@ -219,15 +243,26 @@ class Run:
         )
 
 
+def _las(metrics: dict[str, Any]) -> float:
+    """What decides between epochs, rounded alike for all: of equal ones the first is the best."""
+    return metrics["dev"]["full"]["LAS"]
+
+
 def _summary(scores: Scores) -> dict[str, dict[str, float]]:
     parts: Sequence[tuple[str, Any]] = (("ud", scores.ud), ("conllx", scores.conllx), ("full", scores.full))
     return {name: {"UAS": round(part.uas, 3), "LAS": round(part.las, 3)} for name, part in parts}
 
 
-def _fingerprint(treebank: Treebank, dev: Treebank | None, vectors: Path | None) -> dict[str, str | None]:
+def _fingerprint(treebank: Treebank, dev: Treebank | None, vectors: Vectors | None) -> dict[str, str | None]:
     """What must be the same for a run to be resumed."""
     return {
         "train": treebank.sha256,
         "dev": dev.sha256 if dev else None,
-        "vectors": hashlib.sha256(vectors.read_bytes()).hexdigest() if vectors else None,
+        "vectors": _sha256(vectors) if vectors else None,
     }
+
+
+def _sha256(vectors: Vectors) -> str:
+    digest = hashlib.sha256("\n".join(vectors.words).encode())
+    digest.update(np.ascontiguousarray(vectors.vectors).data)
+    return digest.hexdigest()

@@ -17,33 +17,24 @@ import torch
 from torch import Tensor
 
 from easyfirst.nn import trees
+from easyfirst.nn.arrays import Bools, Ints
 from easyfirst.nn.trees import LEFT, RIGHT, TreeWeights
 from easyfirst.parsing.exploration import Attachments
-from easyfirst.training.kernels import LstmTrees
 from easyfirst.training.torch_namespace import TORCH
-
-
-@dataclass(frozen=True, slots=True)
-class Level:
-    """Attachments on one side that depend only on what is already there. ``before`` and ``modifiers``: pool rows."""
-
-    side: int
-    begin: int  # among all attachments needed
-    before: np.ndarray  # (n,)
-    modifiers: np.ndarray  # (n, 2)
+from easyfirst.training.tree_kernel import Level, LstmTrees
 
 
 @dataclass(frozen=True, slots=True)
 class Plan:
     """In which order, and where in the pool, the versions needed are computed."""
 
-    leaves: np.ndarray  # rows whose leaf states are needed
+    leaves: Ints  # rows whose leaf states are needed
     levels: list[Level]  # lower levels first
-    relations: np.ndarray  # of every attachment needed, in the order of the levels
-    places: np.ndarray  # (2, n_versions) where each version lies in the pool; -1: not needed
+    relations: Ints  # of every attachment needed, in the order of the levels
+    places: Ints  # (2, n_versions) where each version lies in the pool; -1: not needed
 
     @classmethod
-    def of(cls, attachments: Attachments, wanted: np.ndarray, n_leaves: int) -> Plan:
+    def of(cls, attachments: Attachments, wanted: Ints, n_leaves: int) -> Plan:
         """``wanted``: versions by side (..., 2); ``n_leaves``: how many rows there are, the outside included."""
         is_needed = needed_versions(attachments, wanted, n_leaves)
         level = levels_of(attachments, is_needed, n_leaves)
@@ -77,7 +68,7 @@ class Plan:
         return cls(np.arange(n_leaves), [], attachments.relations[:0], places)
 
 
-def needed_versions(attachments: Attachments, wanted: np.ndarray, n_leaves: int) -> np.ndarray:
+def needed_versions(attachments: Attachments, wanted: Ints, n_leaves: int) -> Bools:
     """Which versions those wanted depend on, themselves included: (2, n_versions)."""
     n_versions = n_leaves + len(attachments.sides)
     is_needed = np.zeros((2, n_versions), dtype=bool)
@@ -93,11 +84,11 @@ def needed_versions(attachments: Attachments, wanted: np.ndarray, n_leaves: int)
     return np.array(either)
 
 
-def levels_of(attachments: Attachments, is_needed: np.ndarray, n_leaves: int) -> np.ndarray:
+def levels_of(attachments: Attachments, is_needed: Bools, n_leaves: int) -> Ints:
     """The level of every attachment needed: one more than the highest it depends on."""
     level = [0] * is_needed.shape[1]
     rows = zip(attachments.before.tolist(), attachments.modifiers.tolist(), strict=True)
-    needed = is_needed[:, n_leaves:].any(axis=0).tolist()
+    needed = (is_needed[LEFT, n_leaves:] | is_needed[RIGHT, n_leaves:]).tolist()
     for version, ((before, (of_left, of_right)), is_wanted) in enumerate(zip(rows, needed, strict=True), n_leaves):
         if is_wanted:
             level[version] = 1 + max(level[before], level[of_left], level[of_right])
@@ -107,7 +98,7 @@ def levels_of(attachments: Attachments, is_needed: np.ndarray, n_leaves: int) ->
 class TreeEncoder:
     """States of subtrees, with gradients, for any set of attachments."""
 
-    def __init__(self, weights: TreeWeights, vectors: Tensor, attachments: Attachments, wanted: np.ndarray) -> None:
+    def __init__(self, weights: TreeWeights, vectors: Tensor, attachments: Attachments, wanted: Ints) -> None:
         """``vectors``: v of every row, without the outside; ``wanted``: the versions that will be asked for."""
         self._weights = weights
         n_leaves = len(vectors) + 1
@@ -128,10 +119,9 @@ class TreeEncoder:
         """Level by level, with any kind of RNN."""
         pool = self._pool
         for level in self._plan.levels:
-            n = len(level.before)
             outputs = pool[:, -self._dim :].index_select(0, torch.from_numpy(level.modifiers.reshape(-1)))
-            rows = relations[level.begin : level.begin + n]
-            encoded = trees.encode_modifiers(TORCH, self._weights, outputs.reshape(n, 2 * self._dim), rows)
+            c = outputs.reshape(-1, 2 * self._dim)
+            encoded = trees.encode_modifiers(TORCH, self._weights, c, relations[level.rows])
             before = pool.index_select(0, torch.from_numpy(level.before))
             pool = torch.concat([pool, trees.attach(TORCH, self._weights, before, encoded, side=level.side)])
         return pool
@@ -140,10 +130,10 @@ class TreeEncoder:
         """The same, with the kernel for LSTMs."""
         weights = self._weights
         layers = [array for layer in weights.layers for array in (layer.input, layer.recurrent, layer.bias)]
-        encode = weights.encode[: 2 * self._dim]  # type: ignore[index]
-        return LstmTrees.apply(self._pool, relations, encode, self._plan.levels, *layers)  # type: ignore[no-any-return]
+        assert weights.encode is not None
+        return LstmTrees.apply(self._pool, relations, weights.encode[: 2 * self._dim], self._plan.levels, *layers)
 
-    def vectors(self, versions: np.ndarray) -> Tensor:
+    def vectors(self, versions: Ints) -> Tensor:
         """c = e_l ∘ e_r of subtrees given by their versions: (.., 2) -> (.., 2 * tree_dim)."""
         places = np.stack([self._plan.places[side, versions[..., side]] for side in (LEFT, RIGHT)], axis=-1)
         outputs = self._pool[:, -self._dim :].index_select(0, torch.from_numpy(places.reshape(-1)))

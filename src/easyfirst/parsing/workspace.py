@@ -1,0 +1,22 @@
+"""Memory that is used again for one batch after another: fresh pages from the system cost as much as a gate."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import numpy.typing as npt
+
+
+class Workspace:
+    """Named arrays, uninitialised. Asking for one again ends the life of what was there under that name."""
+
+    def __init__(self) -> None:
+        self._memory: dict[str, npt.NDArray[np.generic]] = {}
+
+    def array(self, name: str, shape: tuple[int, ...], dtype: npt.DTypeLike) -> npt.NDArray[np.floating]:
+        size = math.prod(shape)
+        memory = self._memory.get(name)
+        if memory is None or memory.size < size or memory.dtype != dtype:
+            memory = self._memory[name] = np.empty(size, dtype=dtype)
+        return memory[:size].reshape(shape)  # pyright: ignore[reportReturnType]
