@@ -82,8 +82,9 @@ class Explorer:
         best = candidates.best(n_active)
         rows = np.minimum(pending.starts[:n_active, None] + np.arange(candidates.width), pending.outside)
         right = pending.next[rows]
-        h = np.stack([right, rows], axis=-1).reshape(best.shape)  # LEFT, RIGHT
-        m = np.stack([rows, right], axis=-1).reshape(best.shape)
+        ends = np.concatenate([right, rows], axis=1).reshape(n_active, 2, -1)
+        h = ends.swapaxes(1, 2).reshape(best.shape)  # LEFT, RIGHT
+        m = ends[:, ::-1].swapaxes(1, 2).reshape(best.shape)
         is_pair = best > -np.inf
         is_gold, is_free = self._oracle.judge(h, m)
         is_gold &= is_pair

@@ -51,4 +51,4 @@ class Pending:
         columns.reverse()
         for _ in range(after):
             columns.append(self.next.take(columns[-1]))
-        return np.stack(columns, axis=1)
+        return np.concatenate(columns).reshape(len(columns), len(rows)).T

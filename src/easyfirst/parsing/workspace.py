@@ -7,16 +7,18 @@ import math
 import numpy as np
 import numpy.typing as npt
 
+from easyfirst.nn.arrays import Floats
+
 
 class Workspace:
     """Named arrays, uninitialised. Asking for one again ends the life of what was there under that name."""
 
     def __init__(self) -> None:
-        self._memory: dict[str, npt.NDArray[np.generic]] = {}
+        self._memory: dict[str, Floats] = {}
 
-    def array(self, name: str, shape: tuple[int, ...], dtype: npt.DTypeLike) -> npt.NDArray[np.floating]:
+    def array(self, name: str, shape: tuple[int, ...], dtype: npt.DTypeLike) -> Floats:
         size = math.prod(shape)
         memory = self._memory.get(name)
         if memory is None or memory.size < size or memory.dtype != dtype:
             memory = self._memory[name] = np.empty(size, dtype=dtype)
-        return memory[:size].reshape(shape)  # pyright: ignore[reportReturnType]
+        return memory[:size].reshape(shape)

@@ -49,9 +49,9 @@ def load_checkpoint(directory: Path) -> Checkpoint:
         raise ModelError(f"{path}: no checkpoint to resume from; start without --resume")
     try:
         with safetensors.safe_open(path, framework="numpy") as file:
-            facts = json.loads((file.metadata() or {})["facts"])
+            facts: dict[str, Any] = dict(json.loads((file.metadata() or {})["facts"]))
             arrays = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
-    except (safetensors.SafetensorError, KeyError, ValueError) as error:
+    except (safetensors.SafetensorError, KeyError, ValueError, TypeError) as error:
         raise ModelError(f"{path}: this checkpoint is damaged ({error}); start again with --overwrite") from error
     except OSError as error:
         raise ModelError(f"{path} cannot be read: {error.strerror or error}") from error

@@ -1,0 +1,153 @@
+"""What training reads: refused with file and line if it will not do, and described if it will."""
+
+from __future__ import annotations
+
+import gzip
+import hashlib
+import os
+import threading
+from pathlib import Path
+
+import pytest
+
+from easyfirst.errors import DataError
+from easyfirst.model.vocab import Vocabulary
+from easyfirst.training.data import Treebank, check_tags_given, describe, projective_part, read_treebank
+
+DATA = Path(__file__).parent.parent / "data"
+
+FOX = "1\tfoxes\t_\tNOUN\tNNS\t_\t2\tnsubj\t_\t_\n2\tjump\t_\tVERB\tVBP\t_\t0\troot\t_\t_\n\n"
+ONE_WORD = "1\tYes\t_\tINTJ\tUH\t_\t0\troot\t_\t_\n\n"
+CROSSING = "".join(
+    f"{m}\t{form}\t_\tX\tY\t_\t{head}\t{relation}\t_\t_\n"
+    for m, (form, head, relation) in enumerate([("a", 3, "x"), ("b", 4, "y"), ("c", 0, "root"), ("d", 3, "z")], 1)
+)
+CROSSING += "\n"
+
+
+def treebank(tmp_path: Path, text: str, name: str = "some.conllu") -> Treebank:
+    return read_treebank(written(tmp_path, text, name))
+
+
+def written(tmp_path: Path, text: str, name: str = "some.conllu") -> Path:
+    path = tmp_path / name
+    path.write_bytes(text.encode())
+    return path
+
+
+class TestRead:
+    def test_all_sentences_in_order(self) -> None:
+        multiword = read_treebank(DATA / "multiword.conllu")
+        assert [len(sentence) for sentence in multiword.sentences] == [6, 10]
+        assert multiword.n_words == 16
+        assert multiword.path == str(DATA / "multiword.conllu")
+
+    @pytest.mark.parametrize("name", ["multiword", "nonprojective", "scripts", "windows"])
+    def test_the_checksum_is_that_of_the_content(self, tmp_path: Path, name: str) -> None:
+        content = (DATA / f"{name}.conllu").read_bytes() + b"\n# the end\n\n"
+        plain, packed = tmp_path / "plain.conllu", tmp_path / "packed.conllu.gz"
+        plain.write_bytes(content)
+        packed.write_bytes(gzip.compress(content))
+        assert read_treebank(plain).sha256 == hashlib.sha256(content).hexdigest() == read_treebank(packed).sha256
+
+    @pytest.mark.skipif(os.name == "nt", reason="no named pipes")
+    def test_a_pipe_is_read_once(self, tmp_path: Path) -> None:
+        os.mkfifo(tmp_path / "pipe")
+        writer = threading.Thread(target=(tmp_path / "pipe").write_text, args=(FOX,))
+        writer.start()
+        found = read_treebank(tmp_path / "pipe")
+        writer.join()
+        assert found.sha256 == hashlib.sha256(FOX.encode()).hexdigest()
+
+    def test_a_comment_counts_too(self, tmp_path: Path) -> None:
+        assert treebank(tmp_path, FOX).sha256 != treebank(tmp_path, "# text = foxes jump\n" + FOX).sha256
+
+    @pytest.mark.parametrize(
+        ("text", "line", "message"),
+        [
+            (FOX + FOX.replace("\t0\troot", "\t1\tnsubj"), 4, "no word has HEAD 0"),
+            (FOX + "# here\n" + FOX.replace("\t2\tnsubj", "\t0\troot"), 6, "all have HEAD 0; a tree has one root"),
+            (FOX + CROSSING.replace("\t3\tx", "\t2\tx").replace("\t4\ty", "\t1\ty"), 4, "1 'a' -> 2 'b' -> 1 'a'"),
+            (FOX.replace("\t2\tnsubj", "\t_\t_"), 1, "word 1 'foxes' has no head"),
+            (FOX.replace("\tnsubj", "\t_"), 1, "word 1 'foxes' has no relation"),
+            (FOX.replace("\t0\t", "\t3\t"), 2, "HEAD is 3 but the sentence has 2 words"),
+            (FOX + FOX.replace("\t_\t_\n2", "\t_\n2"), 4, "9 tab-separated columns where CoNLL-U has 10"),
+            (FOX.replace("\t", " "), 1, "use single tabs"),
+        ],
+        ids=["no root", "two roots", "cycle", "no head", "no relation", "head too large", "columns", "spaces"],
+    )
+    def test_what_is_no_tree(self, tmp_path: Path, text: str, line: int, message: str) -> None:
+        path = written(tmp_path, text)
+        with pytest.raises(DataError) as caught:
+            read_treebank(path)
+        assert str(caught.value).startswith(f"{path}:{line}: ")
+        assert message in str(caught.value)
+
+    @pytest.mark.parametrize("text", ["", "\n\n", "# nothing but a comment\n"])
+    def test_an_empty_file(self, tmp_path: Path, text: str) -> None:
+        with pytest.raises(DataError, match=r"some\.conllu: no sentences in this file; give a treebank in CoNLL-U"):
+            treebank(tmp_path, text)
+
+    def test_a_file_that_is_not_there_and_a_directory(self, tmp_path: Path) -> None:
+        with pytest.raises(DataError, match="there is no such file"):
+            read_treebank(tmp_path / "missing.conllu")
+        with pytest.raises(DataError, match="this is a directory"):
+            read_treebank(tmp_path)
+
+
+class TestTags:
+    def test_one_tag_is_enough(self, tmp_path: Path) -> None:
+        check_tags_given(treebank(tmp_path, ONE_WORD.replace("INTJ\tUH", "_\t_") + FOX), ["upos", "xpos"])
+
+    def test_no_tags_are_needed(self) -> None:
+        check_tags_given(read_treebank(DATA / "scripts.conllu"), [])
+
+    def test_none_at_all(self, tmp_path: Path) -> None:
+        scripts = read_treebank(DATA / "scripts.conllu")
+        check_tags_given(scripts, ["upos"])
+        for kinds in (["xpos"], ["upos", "xpos"]):
+            with pytest.raises(DataError, match=r"scripts\.conllu: this treebank has no XPOS tags; choose --tags upos or"):
+                check_tags_given(scripts, kinds)
+        untagged = treebank(tmp_path, FOX.replace("NOUN", "_").replace("VERB", "_"))
+        with pytest.raises(DataError, match=r"some\.conllu: this treebank has no UPOS tags; choose --tags none"):
+            check_tags_given(untagged, ["upos"])
+
+
+class TestProjective:
+    def test_the_others_are_left_out(self, tmp_path: Path) -> None:
+        kept = projective_part(treebank(tmp_path, CROSSING + FOX + CROSSING + ONE_WORD))
+        assert [sentence.forms for sentence in kept] == [("foxes", "jump"), ("Yes",)]
+
+    @pytest.mark.parametrize("text", [CROSSING, ONE_WORD * 3, ONE_WORD + CROSSING])
+    def test_nothing_to_learn_from(self, tmp_path: Path, text: str) -> None:
+        with pytest.raises(DataError, match=r"some\.conllu: no projective sentence of two words or more"):
+            projective_part(treebank(tmp_path, text))
+
+
+class TestDescribe:
+    def test_counts(self, tmp_path: Path) -> None:
+        train = treebank(tmp_path, FOX * 2 + CROSSING + ONE_WORD, "train.conllu")
+        dev = treebank(tmp_path, FOX.replace("foxes", "FOXES").replace("jump", "fly") + CROSSING, "dev.conllu")
+        vocabulary = Vocabulary.of(train.sentences, tag_kinds=[])
+        assert describe(train, 3, dev, vocabulary).to_dict() == {
+            "train": str(tmp_path / "train.conllu"),
+            "train_sentences": 4,
+            "train_words": 9,
+            "relations": 5,  # nsubj, x, y, z and root
+            "non_projective": 1,
+            "non_projective_percent": 25.0,
+            "dev": str(tmp_path / "dev.conllu"),
+            "dev_sentences": 2,
+            "dev_words": 6,
+            "dev_unknown_percent": pytest.approx(100 / 6),  # "fly"; case does not matter
+        }
+
+    def test_without_dev(self, tmp_path: Path) -> None:
+        train = treebank(tmp_path, FOX)
+        report = describe(train, 1, None, Vocabulary.of(train.sentences, tag_kinds=[]))
+        assert (report.dev, report.dev_sentences, report.dev_words, report.dev_unknown_percent) == (None, 0, 0, 0.0)
+        assert report.non_projective_percent == 0
+
+    def test_a_root_relation_that_others_have_too_counts_once(self, tmp_path: Path) -> None:
+        train = treebank(tmp_path, FOX.replace("nsubj", "root"))
+        assert describe(train, 1, None, Vocabulary.of(train.sentences, tag_kinds=[])).relations == 1
