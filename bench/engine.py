@@ -16,6 +16,7 @@ os.environ |= dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM
 import argparse
 import statistics
 import time
+from pathlib import Path
 
 import numpy as np
 import report
@@ -99,8 +100,8 @@ def main() -> None:
         for size in BATCH_SIZES
     }
     result = {
-        "model": options.model,
-        "treebank": options.treebank,
+        "model": Path(options.model).name,
+        "treebank": Path(options.treebank).name,
         "words": n_words,
         "rounds": options.rounds,
         "multiply_adds_per_word": round(needed),

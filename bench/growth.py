@@ -22,6 +22,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
+from pathlib import Path
 
 import report
 
@@ -96,8 +97,8 @@ def main() -> None:
     least = min(lengths.values())
     least_size = min(result["cost"] for result in sizes.values())
     result = {
-        "model": options.model,
-        "treebank": options.treebank,
+        "model": Path(options.model).name,
+        "treebank": Path(options.treebank).name,
         "rounds": options.rounds,
         "by_length": {
             n: {"us_per_word": round(cost, 1), "ratio": round(cost / least, 2)} for n, cost in lengths.items()

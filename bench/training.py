@@ -113,7 +113,7 @@ def main() -> None:
         command = [sys.executable, *sys.argv, "--phase", phase]
         output = subprocess.run(command, check=True, capture_output=True, text=True).stdout
         phases[phase] = json.loads(output)
-    result = {"train": str(options.train), "run": str(options.run), "authors": AUTHORS_WORDS_PER_SECOND, **phases}
+    result = {"train": options.train.name, "run": options.run.name, "authors": AUTHORS_WORDS_PER_SECOND, **phases}
     rows = [
         (
             phase,
