@@ -1,4 +1,4 @@
-"""How accurate the paper's parser is on a treebank: full trainings with gold UPOS and with gold XPOS, scored on the dev set.
+"""How accurate the paper's parser is on a treebank: full trainings with gold UPOS and gold XPOS, scored on the dev set.
 
     python bench/accuracy.py --train train.conllu --dev dev.conllu --runs runs
 

@@ -90,7 +90,7 @@ class TestRefused:
     def test_cut_short(self, tmp_path: Path, checkpoint: Checkpoint, n_bytes: int) -> None:
         save_checkpoint(tmp_path, checkpoint)
         (tmp_path / FILE).write_bytes((tmp_path / FILE).read_bytes()[:n_bytes])
-        with pytest.raises(ModelError, match="this checkpoint is damaged .* start again with --overwrite"):
+        with pytest.raises(ModelError, match=r"this checkpoint is damaged .* start again with --overwrite"):
             load_checkpoint(tmp_path)
 
     @pytest.mark.parametrize("metadata", [None, {"other": "x"}, {"facts": "{"}, {"facts": "[1]"}])
