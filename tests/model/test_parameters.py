@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from easyfirst.model.config import NetworkConfig
-from easyfirst.model.parameters import Sizes, initial_parameters, parameter_shapes
+from easyfirst.model.parameters import EMBEDDING_GAIN, RNN_INPUT_GAIN, Sizes, initial_parameters, parameter_shapes
 from easyfirst.nn.network import network_of
 
 SIZES = Sizes(words=11, tags={"upos": 5, "xpos": 7}, relations=4, external=None)
@@ -88,9 +88,10 @@ def test_biases_are_zero_but_a_forget_gates_is_one() -> None:
 @pytest.mark.parametrize(
     ("name", "bound"),
     [
-        ("words.embedding", math.sqrt(6 / 100)),
+        ("words.embedding", EMBEDDING_GAIN * math.sqrt(6 / 100)),
         ("words.project", math.sqrt(6 / 325)),
-        ("trees.rnn.0.input", math.sqrt(6 / 400)),
+        ("trees.rnn.0.input", RNN_INPUT_GAIN * math.sqrt(6 / 400)),
+        ("trees.rnn.0.recurrent", math.sqrt(6 / 400)),
         ("scorer.hidden", math.sqrt(6 / 2500)),
     ],
 )

@@ -92,9 +92,8 @@ class Explorer:
 
         correct = np.where(is_free, best, np.float32(-np.inf))
         wrong = np.where(is_free, np.float32(-np.inf), best)
-        correct_relations = candidates.best_relations(n_active)
+        correct_relations = candidates.best_relations(n_active).copy()
         wrong_relations = correct_relations.copy()
-        correct_relations = correct_relations.copy()
         lines, cells = np.nonzero(is_gold)  # under the gold relation correct, under any other wrong
         relations = gold.relations[m[lines, cells]]
         scores = candidates.scores_of(rows[lines, cells >> 1], cells & 1)  # (n, n_relations)
