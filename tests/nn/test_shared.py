@@ -14,7 +14,6 @@ from easyfirst.nn import rnn, scorer, trees, words
 from easyfirst.nn.activations import overflow_is_fine
 from easyfirst.nn.namespace import NUMPY, Array, Namespace
 from easyfirst.nn.network import Network, network_of
-from easyfirst.nn.rnn import lstm_gates
 from easyfirst.training.torch_namespace import TORCH
 from tests.nn.random_models import Model, ids_of, kinds_of_models, models, packing_of
 
@@ -136,36 +135,6 @@ def test_a_hidden_layer_is_the_sum_of_its_slots_projections(model: Model) -> Non
     hidden = np.tanh(np.einsum("ksd,sdkh->h", nodes, slots) + weights.hidden_bias)
     expected = scorer.hidden_of_windows(NUMPY, weights, nodes.reshape(1, -1))[0]
     np.testing.assert_allclose(hidden, expected, atol=1e-5)
-
-
-SHAPES = [(1,), (7,), (2, 5), (2, 1), (0,)]
-
-
-@pytest.mark.parametrize("rows", SHAPES)
-@pytest.mark.parametrize("has_past", [False, True])
-@pytest.mark.parametrize("scale", [1, 30])
-def test_numpys_lstm_kernel_is_the_definition(rows: tuple[int, ...], has_past: bool, scale: int) -> None:
-    z = scale * normal(*rows, 12 if has_past else 9)
-    c = normal(*rows, 3, seed=1) if has_past else None
-    kept = z.copy(), None if c is None else c.copy()
-    with overflow_is_fine():
-        np.testing.assert_allclose(NUMPY.lstm(z, c), lstm_gates(NUMPY, *kept), atol=1e-6)
-    if c is not None:
-        assert np.array_equal(c, kept[1])  # the state belongs to the caller
-
-
-def test_numpys_lstm_kernel_takes_a_view_of_a_state_as_the_past() -> None:
-    state, z = normal(4, 6), normal(4, 12)
-    expected = lstm_gates(NUMPY, z.copy(), state[:, :3].copy())
-    np.testing.assert_allclose(NUMPY.lstm(z, state[:, :3]), expected, atol=1e-6)
-
-
-@pytest.mark.parametrize("rows", SHAPES)
-@pytest.mark.parametrize("has_past", [False, True])
-def test_pytorchs_lstm_kernel_is_the_definition(rows: tuple[int, ...], has_past: bool) -> None:
-    z = torch.from_numpy(normal(*rows, 12 if has_past else 9))
-    c = torch.from_numpy(normal(*rows, 3, seed=1)) if has_past else None
-    torch.testing.assert_close(TORCH.lstm(z, c), lstm_gates(TORCH, z, c))
 
 
 def test_activations_are_exact_and_saturate() -> None:

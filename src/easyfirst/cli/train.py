@@ -88,7 +88,7 @@ def train(
             report.note(f"stopped; {hint}")
             raise
         if not report.has_learnt:
-            report.note(f"nothing to do: {len(history)} epochs are done; ask for more with --epochs")
+            report.note(f"nothing to do after epoch {len(history)}; ask for more with --epochs")
         report.note(f"the model is in {out}")
 
 

@@ -16,8 +16,6 @@ from easyfirst.nn.arrays import Floats
 FEW = 4096
 """Up to this many elements, calling five functions costs more than the slower one takes."""
 ONE, TWO, MINUS_TWO = np.float32(1), np.float32(2), np.float32(-2)
-ALMOST_OVERFLOW = np.float32(80)
-"""exp of this is finite in float32, and tanh of half of it is one."""
 
 
 def overflow_is_fine() -> np.errstate:
@@ -60,36 +58,3 @@ def lstm_gates_(z: Floats, dim: int) -> Floats:
     candidate *= TWO
     candidate -= ONE
     return z
-
-
-def lstm(z: Floats, c: Floats | None) -> Floats:
-    """One step of an LSTM: equal to ``easyfirst.nn.rnn.lstm_gates``. Overwrites ``z``.
-
-    With E = exp(-x), sigmoid(x) = 1 / (1 + E), and with E = exp(-2x), tanh(x) = (1 - E) / (1 + E). A product of the two
-    is one fraction, so gates need not be computed: only their reciprocals 1 + E, by which to divide.
-    """
-    dim = z.shape[-1] // (3 if c is None else 4)
-    z *= _gate_scales(dim, z.shape[-1] // dim, z.dtype)
-    candidate = z[..., -dim:]
-    np.minimum(candidate, ALMOST_OVERFLOW, out=candidate)
-    np.exp(z, out=z)
-    z += ONE
-    state = np.empty((*z.shape[:-1], 2 * dim), dtype=z.dtype)
-    new_c, h = state[..., :dim], state[..., dim:]
-    np.subtract(TWO, candidate, out=new_c)
-    candidate *= z[..., -3 * dim : -2 * dim]
-    new_c /= candidate
-    if c is not None:
-        new_c += np.divide(c, z[..., :dim], out=z[..., :dim])
-    of_output = z[..., -2 * dim : -dim]
-    if h.size < FEW:
-        np.tanh(new_c, out=h)
-    else:
-        np.multiply(new_c, MINUS_TWO, out=h)
-        np.minimum(h, ALMOST_OVERFLOW, out=h)
-        np.exp(h, out=h)
-        h += ONE
-        of_output *= h
-        np.subtract(TWO, h, out=h)
-    h /= of_output
-    return state

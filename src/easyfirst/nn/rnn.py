@@ -46,8 +46,8 @@ class Layer:
 
 
 def lstm_gates(xp: Namespace, z: Array, c: Array | None) -> Array:
-    """The definition that every namespace's ``lstm`` equals. Gates: forget (not without a past ``c``), input, output,
-    candidate -> [c, h]."""
+    """Gates: forget (not without a past ``c``), input, output, candidate -> [c, h]. The definition that the kernels
+    (``easyfirst.nn.lstm``, ``easyfirst.training.kernels``) equal."""
     dim = z.shape[-1] // (3 if c is None else 4)
     gates = xp.sigmoid(z[..., :-dim])
     new_c = gates[..., -2 * dim : -dim] * xp.tanh(z[..., -dim:])
@@ -57,14 +57,14 @@ def lstm_gates(xp: Namespace, z: Array, c: Array | None) -> Array:
 
 
 def _lstm_first(xp: Namespace, z: Array) -> Array:
-    return xp.lstm(z, None)
+    return lstm_gates(xp, z, None)
 
 
 def _lstm_step(xp: Namespace, z: Array, recurrent: Array, state: Array) -> Array:
     dim = state.shape[-1] // 2
     total = xp.matmul(state[..., dim:], recurrent)
     total += z
-    return xp.lstm(total, state[..., :dim])
+    return lstm_gates(xp, total, state[..., :dim])
 
 
 def _gru_first(xp: Namespace, z: Array) -> Array:

@@ -21,6 +21,7 @@ from easyfirst.nn.activations import MINUS_TWO, TWO, overflow_is_fine, sigmoid_o
 from easyfirst.nn.arrays import Floats, Ints
 from easyfirst.nn.namespace import NUMPY
 from easyfirst.nn.network import Network
+from easyfirst.nn.stacks import stack_of
 from easyfirst.nn.trees import LEFT, RIGHT
 from easyfirst.parsing.candidates import Candidates
 from easyfirst.parsing.derivation import Actions, Derivations, head_and_modifier
@@ -69,6 +70,7 @@ class Engine:
     def __init__(self, network: Network) -> None:
         self.network = network
         self.tables = Tables.of(network)
+        self.stack = stack_of(network.trees)
 
     def run(
         self, vectors: Floats, lengths: Sequence[int], choose: Choose, workspace: Workspace | None = None
@@ -81,7 +83,7 @@ class Engine:
             return derivations
         candidates = Candidates(pending, self.network.n_relations)
         with overflow_is_fine():
-            self._run(candidates, choose, derivations, _Nodes(self.network, self.tables, vectors, workspace))
+            self._run(candidates, choose, derivations, _Nodes(self, vectors, workspace or Workspace()))
         return derivations
 
     def _run(self, candidates: Candidates, choose: Choose, derivations: Derivations, nodes: _Nodes) -> None:
@@ -138,8 +140,9 @@ def easiest(candidates: Candidates, n_active: int) -> Actions:
 class _Nodes:
     """The states of all nodes and their projections by each slot of the window."""
 
-    def __init__(self, network: Network, tables: Tables, vectors: Floats, workspace: Workspace | None = None) -> None:
-        workspace = workspace or Workspace()
+    def __init__(self, engine: Engine, vectors: Floats, workspace: Workspace) -> None:
+        network, tables, stack = engine.network, engine.tables, engine.stack
+        self.stack = stack
         self.weights = network.trees
         self.tables = tables
         self.n_slots = network.n_slots
@@ -153,16 +156,20 @@ class _Nodes:
         self.by_slot = self.projections.reshape(-1, width)  # row * n_slots + slot
         self.c = workspace.array("c", (n_rows, 2 * self.dim), padded.dtype)
         self.by_side = self.c.reshape(-1, self.dim)  # row * 2 + side
+        parts: list[Floats] = []
         for begin in range(0, n_rows, BLOCK):
             rows = slice(begin, min(begin + BLOCK, n_rows))
-            leaves = trees.leaf_states(NUMPY, self.weights, padded[rows])
-            if begin == 0:
-                self.states = workspace.array("states", (2, n_rows, leaves.shape[-1]), leaves.dtype)
-            self.states[:, rows] = leaves
+            leaves = stack.start(padded[rows])
+            if not parts:
+                shape = (2, n_rows, self.dim)
+                parts = [workspace.array(f"part {k}", shape, padded.dtype) for k in range(len(leaves))]
+            for part, leaf_part in zip(parts, leaves, strict=True):
+                part[:, rows] = leaf_part
             for side in (LEFT, RIGHT):
-                self.c[rows, side * self.dim : (side + 1) * self.dim] = leaves[side, :, -self.dim :]
+                self.c[rows, side * self.dim : (side + 1) * self.dim] = leaves[-1][side]
             projections = np.matmul(self.c[rows], tables.slots, out=self.projections[rows])
             projections[:, pair_slot : pair_slot + width] += tables.hidden_bias
+        self.parts = [[part[side] for part in parts] for side in (LEFT, RIGHT)]
 
     def score(self, windows: Ints) -> Floats:
         """The scores of pairs by their windows: (n, n_slots) rows -> (n, 2 * n_relations)."""
@@ -194,13 +201,13 @@ class _Nodes:
             self._attach_on_side(h.take(here), encoded.take(here, 0), side)
 
     def _attach_on_side(self, h: Ints, encoded: Floats, side: int) -> None:
-        states = self.states[side]
-        old = states.take(h, 0)
-        new = trees.attach(NUMPY, self.weights, old, encoded, side=side)
-        states[h] = new
-        output = new[:, -self.dim :]
-        self.by_side[2 * h + side] = output
-        change = output - old[:, -self.dim :]
+        parts = self.parts[side]
+        old = [part.take(h, 0) for part in parts]
+        new = self.stack.advance(old, encoded, side=side)
+        for part, rows in zip(parts, new, strict=True):
+            part[h] = rows
+        self.by_side[2 * h + side] = new[-1]
+        change = new[-1] - old[-1]
         projections = self.projections.take(h, 0)
         projections += change @ self.tables.slots[side * self.dim : (side + 1) * self.dim]
         self.projections[h] = projections

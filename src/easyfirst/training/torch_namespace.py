@@ -6,7 +6,7 @@ import torch
 from torch import Tensor
 
 from easyfirst.nn.namespace import Namespace
-from easyfirst.nn.rnn import Layer, lstm_gates
+from easyfirst.nn.rnn import Layer
 from easyfirst.training.kernels import LstmLayer
 
 
@@ -18,7 +18,6 @@ TORCH = Namespace(
     matmul=torch.matmul,
     tanh=torch.tanh,
     sigmoid=torch.sigmoid,
-    lstm=lambda z, c: lstm_gates(TORCH, z, c),
     lstm_layer=_run_lstm_layer,
     concat=torch.concat,
     stack=torch.stack,

@@ -1,0 +1,79 @@
+"""The RNNs of the tree in NumPy, for an engine that keeps the parts of its states (c and h of each layer) apart.
+
+``start`` and ``advance`` do what ``easyfirst.nn.trees`` defines; the last part is the output, e_l or e_r.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Protocol
+
+import numpy as np
+
+from easyfirst.nn import lstm, trees
+from easyfirst.nn.arrays import Floats
+from easyfirst.nn.namespace import NUMPY
+from easyfirst.nn.rnn import Layer
+from easyfirst.nn.trees import TreeWeights
+
+
+class Stack(Protocol):
+    """RNN_L and RNN_R."""
+
+    def start(self, vectors: Floats) -> Sequence[Floats]:
+        """The states of leaves on both sides: (rows, vector_dim) -> parts (2, rows, dim)."""
+        ...
+
+    def advance(self, parts: Sequence[Floats], encoded: Floats, *, side: int) -> Sequence[Floats]:
+        """The states of heads on one side after they took modifiers: parts (rows, dim) -> parts (rows, dim)."""
+        ...
+
+
+def stack_of(weights: TreeWeights) -> Stack:
+    is_lstm = weights.has_layers and weights.cell.name == "lstm"
+    return LstmStack(weights.layers) if is_lstm else PlainStack(weights)
+
+
+class PlainStack:
+    """Any kind of RNN, or none, by the definition."""
+
+    def __init__(self, weights: TreeWeights) -> None:
+        self._weights = weights
+
+    def start(self, vectors: Floats) -> Sequence[Floats]:
+        return self._split(trees.leaf_states(NUMPY, self._weights, vectors))
+
+    def advance(self, parts: Sequence[Floats], encoded: Floats, *, side: int) -> Sequence[Floats]:
+        return self._split(trees.attach(NUMPY, self._weights, np.concatenate(parts, axis=-1), encoded, side=side))
+
+    def _split(self, states: Floats) -> Sequence[Floats]:
+        dim = self._weights.output_dim
+        return [states[..., begin : begin + dim] for begin in range(0, states.shape[-1], dim)]
+
+
+class LstmStack:
+    """LSTMs, by ``easyfirst.nn.lstm``."""
+
+    def __init__(self, layers: Sequence[Layer]) -> None:
+        self._layers = [tuple(map(lstm.by_gate, (layer.input, layer.recurrent, layer.bias))) for layer in layers]
+
+    def start(self, vectors: Floats) -> Sequence[Floats]:
+        parts: list[Floats] = []
+        x = vectors[None, None]  # (side, gate, rows, dim)
+        for layer_input, _, bias in self._layers:
+            z = np.matmul(x, layer_input[:, 1:])
+            z += bias[:, 1:]
+            parts += lstm.step(z, None)
+            x = parts[-1][:, None]
+        return parts
+
+    def advance(self, parts: Sequence[Floats], encoded: Floats, *, side: int) -> Sequence[Floats]:
+        new: list[Floats] = []
+        x = encoded
+        for k, (layer_input, recurrent, bias) in enumerate(self._layers):
+            z = np.matmul(x, layer_input[side])
+            z += np.matmul(parts[2 * k + 1], recurrent[side])
+            z += bias[side]
+            new += lstm.step(z, parts[2 * k])
+            x = new[-1]
+        return new
