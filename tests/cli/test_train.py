@@ -214,10 +214,8 @@ class TestOptions:
         model = load_model(tmp_path / "m")
         assert model.config.preset == (preset or "paper")
         assert (model.config.network.bilstm_layers, model.config.network.tree_layers) == (n_bilstm, n_tree)
-        assert [sum(f"{part}.rnn.{i}.bias" in model.arrays for i in range(3)) for part in ("words", "trees")] == [
-            n_bilstm,
-            n_tree,
-        ]
+        layers = ("words", n_bilstm), ("trees", n_tree)
+        assert all(sum(f"{part}.rnn.{i}.bias" in model.arrays for i in range(3)) == n for part, n in layers)
 
     def test_all_at_once(self, train: Train, tmp_path: Path) -> None:
         vectors = tmp_path / "vectors.txt.gz"

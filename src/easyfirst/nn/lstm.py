@@ -41,7 +41,7 @@ def by_gate(weights: Floats) -> Floats:
 
 
 def step(z: Floats, c: Floats | None) -> tuple[Floats, Floats]:
-    """The next c and h. ``z``: pre-activations (.., gates, rows, dim), which are overwritten. Without ``c`` the sequence
+    """The next c and h. ``z``: pre-activations (.., gates, rows, dim), which are overwritten. Without ``c`` a sequence
     begins, and there is no forget gate."""
     z *= _SCALES[-z.shape[-3] :]
     candidate, of_output, of_input = z[..., -1, :, :], z[..., -2, :, :], z[..., -3, :, :]

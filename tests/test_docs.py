@@ -1,0 +1,73 @@
+"""The documents: every link to a file or a heading leads somewhere."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from urllib.parse import unquote
+
+import pytest
+
+ROOT = Path(__file__).resolve().parent.parent
+DOCUMENTS = sorted(
+    {
+        *ROOT.glob("*.md"),
+        *(ROOT / "docs").rglob("*.md"),
+        *(ROOT / "examples").rglob("*.md"),
+        *(ROOT / "bench").rglob("*.md"),
+    }
+)
+INLINE = re.compile(r"!?\[[^\]]*\]\(\s*<?([^)\s>]+)>?(?:\s+\"[^\"]*\")?\s*\)")
+REFERENCE = re.compile(r"^\[[^\]]+\]:\s*(\S+)", re.MULTILINE)
+CODE = re.compile(r"^```.*?^```|`[^`\n]*`", re.DOTALL | re.MULTILINE)
+SCHEME = re.compile(r"[a-z][a-z0-9+.-]*:")
+
+
+def links(text: str) -> list[str]:
+    """The targets of all links but those to other places in the world."""
+    prose = CODE.sub("", text)
+    return [target for target in INLINE.findall(prose) + REFERENCE.findall(prose) if not SCHEME.match(target)]
+
+
+def anchors(text: str) -> set[str]:
+    """The headings, under the names that links call them by."""
+    prose = re.sub(r"^```.*?^```", "", text, flags=re.DOTALL | re.MULTILINE)
+    headings = re.findall(r"^#+ +(.*?) *$", prose, flags=re.MULTILINE)
+    return {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings}
+
+
+def test_links_are_found() -> None:
+    text = (
+        '[a](b.md) ![c](d.png "e") [f](https://g.h/i) `[j](k)`\n```\n[l](m)\n```\n[n]\n\n[n]: #the-end\n# [The] end\n'
+    )
+    assert links(text) == ["b.md", "d.png", "#the-end"]
+    assert anchors(text) == {"the-end"}
+
+
+def test_documents_are_found() -> None:
+    names = {document.relative_to(ROOT).as_posix() for document in DOCUMENTS}
+    assert {"README.md", "CONTRIBUTING.md", "CHANGELOG.md", "docs/decisions.md", "examples/toy/README.md"} <= names
+
+
+@pytest.mark.parametrize("document", DOCUMENTS, ids=lambda path: path.relative_to(ROOT).as_posix())
+def test_every_link_leads_somewhere(document: Path) -> None:
+    for link in links(document.read_text(encoding="utf-8")):
+        name, _, anchor = unquote(link).partition("#")
+        target = (document.parent / name).resolve() if name else document
+        assert target.is_relative_to(ROOT), link
+        assert target.exists(), link
+        if anchor:
+            assert anchor in anchors(target.read_text(encoding="utf-8")), link
+
+
+def test_every_document_is_reached_from_the_readme() -> None:
+    """In one step or more."""
+    reached, waiting = set(), [ROOT / "README.md"]
+    while waiting:
+        document = waiting.pop()
+        if document in reached or document.suffix != ".md":
+            continue
+        reached.add(document)
+        targets = [unquote(link).partition("#")[0] for link in links(document.read_text(encoding="utf-8"))]
+        waiting += [(document.parent / target).resolve() for target in targets if target]
+    assert set((ROOT / "docs").glob("*.md")) <= reached
