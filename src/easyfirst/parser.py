@@ -97,7 +97,7 @@ class Parser:
     def _read(self, sentences: Iterable[SentenceLike]) -> Iterator[Sentence]:
         for number, item in enumerate(sentences, 1):
             sentence = _to_sentence(item, number, self.needs_tags)
-            check_tags(sentence, self.needs_tags, name=f"sentence {number}")
+            check_tags(sentence, self.needs_tags, self._model.vocabulary, name=f"sentence {number}")
             yield sentence
 
 

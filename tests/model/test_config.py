@@ -100,8 +100,8 @@ def test_a_whole_number_is_a_number() -> None:
 @pytest.mark.parametrize(
     ("name", "value", "message"),
     [
-        ("word_dim", 0, "word_dim must be at least 1"),
-        ("window", -1, "window must not be negative"),
+        ("word_dim", 0, "word_dim must be from 1 to 1,048,576"),
+        ("window", -1, "window must be from 0 to 64"),
         ("vector_dim", 7, "vector_dim must be even"),
         ("rnn", "qrnn", "rnn must be one of lstm, gru, elman"),
         ("tags", "feats", "tags must be one of none, upos, xpos, both"),

@@ -90,7 +90,7 @@ def test_any_finite_value_and_any_card_are_kept(tmp_path: Path, make_model: Make
     assert_same(load_model(tmp_path / "model"), model)
 
 
-def test_a_model_without_relations_is_kept(tmp_path: Path, make_model: MakeModel) -> None:
+def test_a_model_without_relations_is_refused(tmp_path: Path, make_model: MakeModel) -> None:
     model = make_model()
     vocabulary = dataclasses.replace(model.vocabulary, relations=())
     arrays = dict(model.arrays)
@@ -99,7 +99,8 @@ def test_a_model_without_relations_is_kept(tmp_path: Path, make_model: MakeModel
     arrays["scorer.labelled_bias"] = np.zeros(0, np.float32)
     model = Model(model.config, vocabulary, arrays)
     save_model(tmp_path, model)
-    assert_same(load_model(tmp_path), model)
+    with pytest.raises(ModelError, match="no relations"):
+        load_model(tmp_path)
 
 
 def test_loaded_arrays_can_be_trained_on_in_place(saved: Path) -> None:

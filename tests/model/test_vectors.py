@@ -15,6 +15,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from easyfirst.errors import DataError
+from easyfirst.model.parameters import EMBEDDING_LENGTH
 from easyfirst.model.vectors import Vectors, external_table, read_vectors, scaled
 
 
@@ -232,12 +233,12 @@ def test_a_damaged_npz_never_fails_in_another_way(tmp_path: Path, data: st.DataO
 
 
 @pytest.mark.parametrize("length", [1e-3, 1.0, 28.0])
-def test_scaled_vectors_have_a_mean_length_of_one(length: float) -> None:
+def test_scaled_vectors_have_the_mean_length_of_a_fresh_embedding(length: float) -> None:
     rows = np.random.default_rng(1).normal(size=(50, 10)).astype(np.float32)
     rows *= np.float32(length)
     vectors = Vectors(tuple(map(str, range(50))), rows.copy())
     result = scaled(vectors)
-    assert np.linalg.norm(result.vectors, axis=1).mean() == pytest.approx(1, rel=1e-5)
+    assert np.linalg.norm(result.vectors, axis=1).mean() == pytest.approx(EMBEDDING_LENGTH, rel=1e-5)
     assert result.vectors.dtype == np.float32
     assert result.words == vectors.words
     ratio = result.vectors / rows

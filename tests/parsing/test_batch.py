@@ -23,6 +23,7 @@ from easyfirst.parsing.engine import Engine, easiest
 from easyfirst.treebank.conllu import read_conllu
 from easyfirst.treebank.sentence import Sentence
 from easyfirst.treebank.tree import Tree, find_cycle
+from tests.derivations import derivation_of
 
 DATA = Path(__file__).parent.parent / "data"
 SMALL = {"word_dim": 6, "tag_dim": 3, "relation_dim": 3, "vector_dim": 8, "tree_dim": 5, "hidden_dim": 7}
@@ -87,7 +88,7 @@ def test_the_derivation_is_that_of_the_engine(parser: BatchParser) -> None:
     vectors = encode_words(NUMPY, parser.engine.network.words, ids, Packing.of([5, 3, 1]))
     derivations = parser.engine.run(vectors, [5, 3, 1], easiest)
     for number, parse in enumerate(parser.parse(given_sentences)):
-        assert parse.derivation == tuple(derivations.of_sentence(number, parser.vocabulary.relations))
+        assert parse.derivation == tuple(derivation_of(derivations, number, parser.vocabulary.relations))
 
 
 def test_the_derivation_rebuilds_the_tree(parser: BatchParser) -> None:

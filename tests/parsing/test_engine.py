@@ -13,6 +13,7 @@ from easyfirst.nn import trees
 from easyfirst.nn.namespace import NUMPY
 from easyfirst.parsing.derivation import Attachment, Derivations
 from easyfirst.parsing.engine import Engine, easiest
+from tests.derivations import derivation_of
 from tests.nn.random_models import Model, Sample, kinds_of_models, lengths_of, models
 from tests.twins import LEFT, RIGHT, Action, Scores, Step
 
@@ -27,7 +28,7 @@ def run(model: Model, batch: Sequence[Sample]) -> Derivations:
 
 def parse(model: Model, batch: Sequence[Sample]) -> list[list[Attachment]]:
     derivations = run(model, batch)
-    return [list(derivations.of_sentence(number, model.relation_names)) for number in range(len(batch))]
+    return [derivation_of(derivations, number, model.relation_names) for number in range(len(batch))]
 
 
 def assert_same_derivation(found: Sequence[Attachment], expected: Sequence[Step]) -> None:
@@ -152,7 +153,7 @@ def test_where_there_is_nothing_to_attach_nothing_happens(lengths: list[int]) ->
     vectors = np.ones((len(lengths), model.config.vector_dim), dtype=np.float32)
     derivations = Engine(model.network).run(vectors, lengths, easiest)
     assert derivations.actions == []
-    assert all(list(derivations.of_sentence(number, ())) == [] for number in range(len(lengths)))
+    assert all(derivation_of(derivations, number, ()) == [] for number in range(len(lengths)))
 
 
 def test_an_engine_can_be_used_again() -> None:

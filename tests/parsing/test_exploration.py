@@ -16,6 +16,7 @@ from easyfirst.parsing.candidates import Candidates
 from easyfirst.parsing.derivation import Actions, Attachment
 from easyfirst.parsing.engine import Choose, Engine
 from easyfirst.parsing.exploration import Explorer
+from tests.derivations import derivation_of
 from tests.nn.random_models import Model, Sample, gold_of, kinds_of_models, lengths_of, models
 from tests.twins import NOWHERE, Action, Teacher
 
@@ -39,7 +40,7 @@ def explorer_of(model: Model, batch: Sequence[Sample], **changes: Any) -> Explor
 
 def explore(model: Model, batch: Sequence[Sample], choose: Choose) -> list[list[Attachment]]:
     derivations = Engine(model.network).run(model.vectors(batch), lengths_of(batch), choose)
-    return [list(derivations.of_sentence(number, model.relation_names)) for number in range(len(batch))]
+    return [derivation_of(derivations, number, model.relation_names) for number in range(len(batch))]
 
 
 def taught(model: Model, sample: Sample, found: Sequence[Attachment], margin: float) -> tuple[Teacher, list[Action]]:

@@ -44,14 +44,22 @@ class FakeLearner:
         self.rng = np.random.default_rng(seed)
         self.explored: list[Note] = []
         self.updates: list[list[Note]] = []
+        self.waiting: list[Note] = []
 
     def explore(self, batch: Batch) -> Note:
         self.explored.append(Note(batch, self.rule(batch)))
         return self.explored[-1]
 
-    def update(self, explored: list[Note]) -> float:
-        self.updates.append(list(explored))
-        return 0.0
+    @property
+    def n_waiting(self) -> int:
+        return sum(note.n_violations for note in self.waiting)
+
+    def learn(self, explored: Note) -> None:
+        self.waiting.append(explored)
+
+    def update(self) -> None:
+        self.updates.append(self.waiting)
+        self.waiting = []
 
 
 class School:

@@ -18,7 +18,11 @@ from easyfirst.nn.words import encode_words, run_layer
 from easyfirst.training.torch_namespace import TORCH
 from tests.nn.random_models import Model, ids_of, kinds_of_models, packing_of
 
-PLAIN = replace(TORCH, lstm_layer=None, embed=lambda table, ids: table[ids])
+PLAIN = replace(
+    TORCH,
+    lstm_layer=lambda layer, x, n_active: run_layer(TORCH, CELLS["lstm"], layer, x, n_active),
+    embed=lambda table, ids: table[ids],
+)
 N_ACTIVE = [[1], [4], [3, 3, 1], [2, 1, 1, 1], [5, 4, 2]]
 
 
@@ -32,7 +36,6 @@ def arguments(n_words: int, dim: int = 2) -> tuple[Tensor, ...]:
 
 
 def fast_layer(x: Tensor, weights: Tensor, recurrent: Tensor, bias: Tensor, n_active: list[int]) -> Tensor:
-    assert TORCH.lstm_layer is not None
     return TORCH.lstm_layer(Layer(weights, recurrent, bias), x, n_active)
 
 

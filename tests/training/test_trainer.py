@@ -29,6 +29,7 @@ from easyfirst.training.trainer import FOLDER, METRICS, Job, Run, train
 from easyfirst.treebank.conllu import read_conllu
 from easyfirst.treebank.projective import is_projective
 from easyfirst.treebank.scores import Scorer, Scores, score
+from easyfirst.treebank.sentence import Sentence
 
 ROOT = Path(__file__).parent.parent.parent
 DATA = ROOT / "tests" / "data"
@@ -121,6 +122,10 @@ def metrics_in(directory: Path) -> list[dict[str, Any]]:
     return [json.loads(line) for line in (directory / FOLDER / METRICS).read_text().splitlines()]
 
 
+def learnt_from(treebank: Path) -> list[Sentence]:
+    return [s for s in read_conllu(treebank) if is_projective([head or 0 for head in s.heads])]
+
+
 def scores_of(model: Path, gold: Path) -> Scores:
     system = [parse.sentence.with_tree(parse.heads, parse.relations) for parse in load(model).parse(read_conllu(gold))]
     return score(read_conllu(gold), system)
@@ -149,8 +154,7 @@ class TestOutput:
     def test_metrics(self, trained: Trained, dev: Path) -> None:
         out, listener, history = trained
         assert metrics_in(out) == history == listener.metrics
-        learnt = [s for s in read_conllu(TOY) if is_projective([head or 0 for head in s.heads])]
-        n_words = sum(map(len, learnt))
+        n_words = sum(map(len, learnt_from(TOY)))
         for number, line in enumerate(history, 1):
             assert list(line) == [
                 *("epoch", "sentences", "words", "updates", "violations", "loss", "violations_per_sentence"),
@@ -183,7 +187,7 @@ class TestOutput:
         assert report is not None
         sentences = list(read_conllu(TOY))
         dev_forms = [form.lower() for sentence in read_conllu(dev) for form in sentence.forms]
-        known = {form.lower() for sentence in sentences for form in sentence.forms}
+        known = {form.lower() for sentence in learnt_from(TOY) for form in sentence.forms}
         assert (report.train, report.dev) == (str(TOY), str(dev))
         assert (report.train_sentences, report.train_words) == (27, sum(map(len, sentences)))
         assert report.relations == len({relation for sentence in sentences for relation in sentence.relations})
@@ -406,7 +410,7 @@ class TestEmbeddings:
         other = tmp_path / "other.txt"
         other.write_text(vectors.read_text().replace("dog", "cat"))
         for path in (other, None):
-            with pytest.raises(ConfigError, match="was trained on other data"):
+            with pytest.raises(ConfigError, match=r"was trained on other data \(vectors\)"):
                 train(Job(train=TOY, out=tmp_path / "m", vectors=path), config_of(epochs=2), Listener(), resume=True)
         assert contents(tmp_path / "m") == before
         vectors.rename(tmp_path / "renamed.txt")
@@ -426,14 +430,14 @@ class TestResume:
 
     @pytest.mark.parametrize(
         "changes",
-        [{}, {"network": {"rnn": "gru", "tags": "both"}}, {"use_dynamic_oracle": False, "word_dropout": 1.0}],
-        ids=["lstm", "gru", "static"],
+        [{}, {"network": {"rnn": "gru", "tags": "both"}, "use_dynamic_oracle": False, "word_dropout": 1.0}],
+        ids=["default", "other"],
     )
     def test_as_if_never_interrupted(self, tmp_path: Path, dev: Path, changes: dict[str, Any]) -> None:
         config = config_of(epochs=4, learning_rate=0.01, **changes)
         whole, parts = (Job(train=TOY, out=tmp_path / name, dev=dev) for name in ("whole", "parts"))
         history = train(whole, config, Listener())
-        for epoch in (2, 3, 3):
+        for epoch in (2, 3):
             with pytest.raises(StopHere):
                 train(parts, config, interrupt_in(epoch), resume=(parts.out / CHECKPOINT).exists())
             assert len(metrics_in(parts.out)) == epoch - 1
@@ -472,20 +476,22 @@ class TestResume:
         assert {path: path.stat().st_mtime_ns for path in (tmp_path / "m").rglob("*")} == before
 
     @pytest.mark.parametrize(
-        "changes",
+        ("changes", "name"),
         [
-            {"seed": 2},
-            {"learning_rate": 0.5},
-            {"network": {"tree_dim": 6}},
-            {"network": {"tags": "none"}},
-            {"name": "htlstm", "network": {"bilstm_layers": 0}},
+            ({"seed": 2}, "training.seed was 1"),
+            ({"learning_rate": 0.5}, "training.learning_rate was 0.001"),
+            ({"network": {"tree_dim": 6}}, "network.tree_dim was 5"),
+            ({"network": {"tags": "none"}}, "network.tags was upos"),
+            ({"network": {"tags": "xpos"}}, "network.tags was upos"),
+            ({"name": "htlstm", "network": {"bilstm_layers": 0}}, "preset was paper, network.bilstm_layers was 1"),
         ],
+        ids=lambda value: value if isinstance(value, str) else "",
     )
-    def test_other_settings(self, tmp_path: Path, changes: dict[str, Any]) -> None:
+    def test_other_settings(self, tmp_path: Path, changes: dict[str, Any], name: str) -> None:
         job = Job(train=TOY, out=tmp_path / "m")
         train(job, config_of(), Listener())
         before = contents(tmp_path / "m")
-        with pytest.raises(ConfigError, match="was trained with other settings; resume with the same ones"):
+        with pytest.raises(ConfigError, match=rf"was trained with other settings \({name}\); resume"):
             train(job, config_of(**{"epochs": 2} | changes), Listener(), resume=True)
         assert contents(tmp_path / "m") == before
 
@@ -494,11 +500,25 @@ class TestResume:
         before = contents(tmp_path / "m")
         other = tmp_path / "other.conllu"
         other.write_bytes(TOY.read_bytes().replace(b"bread", b"cakes"))
-        for train_file, dev_file in ((other, dev), (TOY, other), (TOY, None)):
+        for train_file, dev_file, name in ((other, dev, "train"), (TOY, other, "dev"), (TOY, None, "dev")):
             job = Job(train=train_file, out=tmp_path / "m", dev=dev_file)
-            with pytest.raises(ConfigError, match="was trained on other data; resume with the same files"):
+            with pytest.raises(ConfigError, match=rf"was trained on other data \({name}\); resume with the same files"):
                 train(job, config_of(epochs=2), Listener(), resume=True)
         assert contents(tmp_path / "m") == before
+
+    def test_the_licence_is_remembered(self, tmp_path: Path) -> None:
+        train(Job(train=TOY, out=tmp_path / "m", licence="CC0"), config_of(), Listener())
+        for epochs, licence in ((2, None), (3, "CC BY 4.0")):
+            job = Job(train=TOY, out=tmp_path / "m", licence=licence)
+            train(job, config_of(epochs=epochs), Listener(), resume=True)
+            assert f"- Licence: {licence or 'CC0'}\n" in load_model(tmp_path / "m").card
+
+    def test_vectors_where_there_were_none(self, tmp_path: Path) -> None:
+        train(Job(train=TOY, out=tmp_path / "m"), config_of(), Listener())
+        (tmp_path / "vectors.txt").write_text("the 1 2\ndog 2 1\n")
+        job = Job(train=TOY, out=tmp_path / "m", vectors=tmp_path / "vectors.txt")
+        with pytest.raises(ConfigError, match=r"was trained on other data \(vectors was None\)"):
+            train(job, config_of(epochs=2), Listener(), resume=True)
 
     def test_the_same_data_elsewhere(self, tmp_path: Path) -> None:
         train(Job(train=TOY, out=tmp_path / "m"), config_of(), Listener())

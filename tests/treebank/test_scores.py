@@ -1,4 +1,4 @@
-"""Attachment scores in their three conventions, against hand counts and the official scorer."""
+"""Tally scores in their three conventions, against hand counts and the official scorer."""
 
 from __future__ import annotations
 

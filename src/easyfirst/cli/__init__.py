@@ -44,11 +44,20 @@ class _Verbs(TyperGroup):
             print(f"error: {error}", file=sys.stderr)
             raise typer.Exit(USER_ERROR) from None
         except BrokenPipeError:  # whoever read our output has stopped, as `head` does
-            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+            _discard_output()
             raise typer.Exit(BROKEN_PIPE) from None
         except KeyboardInterrupt:
             raise typer.Exit(INTERRUPTED) from None
+        except OSError as error:  # a full disk, a stream that is closed
+            print(f"error: {error}", file=sys.stderr)
+            _discard_output()
+            raise typer.Exit(USER_ERROR) from None
         return result
+
+
+def _discard_output() -> None:
+    """Let Python close what is left in the buffer of standard output, which can go nowhere, without a word."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def _show_version(wanted: bool) -> None:

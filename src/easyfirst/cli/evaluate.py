@@ -20,6 +20,7 @@ from easyfirst.treebank.sentence import Sentence
 if TYPE_CHECKING:
     from rich.table import Table
 
+WIDTH = 120
 CONVENTIONS = {
     "ud": ("UD", "all words, subtypes of relations ignored"),
     "conllx": ("CoNLL-X", "without punctuation, relations in full"),
@@ -89,7 +90,7 @@ def _show(scores: Scores, *, by_relation: bool, by_length: bool) -> None:
     for key, (name, meaning) in CONVENTIONS.items():
         row = values[key]
         table.add_row(name, f"{row['UAS']:.2f}", f"{row['LAS']:.2f}", f"{row['words']:,}", meaning)
-    console = Console(highlight=False, markup=False)
+    console = Console(highlight=False, markup=False, width=WIDTH)  # numbers are never cut; a narrow terminal may wrap
     console.print(table)
     exact = values["exact"]
     console.print(

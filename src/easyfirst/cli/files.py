@@ -129,6 +129,8 @@ def _line_ends_missing(end: bytes) -> bytes:
 @contextmanager
 def open_input(name: str) -> Generator[BinaryIO, None, None]:
     """A file, plain or ``.gz``, or standard input."""
+    if name == STANDARD and sys.stdin is None:  # pyright: ignore[reportUnnecessaryComparison]
+        raise DataError("standard input is closed; name a file", source=STDIN)
     with nullcontext(sys.stdin.buffer) if name == STANDARD else open_file(name) as stream:
         yield stream
 

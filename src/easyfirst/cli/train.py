@@ -64,9 +64,6 @@ def train(
     set_threads(threads)
     _require_torch()
     from easyfirst.model.config import preset as make_config
-    from easyfirst.training.checkpoint import has_checkpoint
-    from easyfirst.training.trainer import FOLDER, Job
-    from easyfirst.training.trainer import train as run
 
     network, training = _split_settings(setting or [])
     training |= {"use_dynamic_oracle": False} if no_dynamic_oracle else {}
@@ -78,6 +75,11 @@ def train(
     if resume and overwrite:
         raise ConfigError("--resume goes on with a run and --overwrite replaces it; choose one of them")
     config = make_config(preset, network=network, training=training)
+
+    from easyfirst.training.checkpoint import has_checkpoint  # not before the settings are right: PyTorch starts slowly
+    from easyfirst.training.trainer import FOLDER, Job
+    from easyfirst.training.trainer import train as run
+
     job = Job(train=treebank, out=out, dev=dev, vectors=embeddings, licence=licence)
     with _Report(config.training.epochs, is_quiet=quiet) as report:
         try:

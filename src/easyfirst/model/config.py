@@ -6,7 +6,6 @@ The defaults are the paper's (its hyper-parameter table); the presets are named 
 from __future__ import annotations
 
 import dataclasses
-import math
 import types
 import typing
 from collections.abc import Mapping
@@ -18,6 +17,9 @@ from easyfirst.nn.rnn import CELLS
 
 TAGS = {"none": (), "upos": ("upos",), "xpos": ("xpos",), "both": ("upos", "xpos")}
 """Which columns each choice of tags reads."""
+MAX_SIZE, MAX_LAYERS = 1 << 20, 64
+"""Bounds that no network needs to pass, so that a damaged file cannot ask for all memory or time."""
+LARGEST = 2.0**63
 
 
 def _require(holds: bool, message: str) -> None:
@@ -48,9 +50,9 @@ class NetworkConfig:
 
     def __post_init__(self) -> None:
         for name in ("word_dim", "vector_dim", "tree_dim", "hidden_dim", "relation_dim", "tag_dim"):
-            _require(getattr(self, name) >= 1, f"{name} must be at least 1")
+            _require(1 <= getattr(self, name) <= MAX_SIZE, f"{name} must be from 1 to {MAX_SIZE:,}")
         for name in ("bilstm_layers", "tree_layers", "window"):
-            _require(getattr(self, name) >= 0, f"{name} must not be negative")
+            _require(0 <= getattr(self, name) <= MAX_LAYERS, f"{name} must be from 0 to {MAX_LAYERS}")
         _require(self.vector_dim % 2 == 0, "vector_dim must be even: half of it is read in each direction")
         _require(self.rnn in CELLS, f"rnn must be one of {', '.join(CELLS)}")
         _require(self.tags in TAGS, f"tags must be one of {', '.join(TAGS)}")
@@ -91,7 +93,7 @@ class TrainingConfig:
 
     def __post_init__(self) -> None:
         for name, value in dataclasses.asdict(self).items():
-            _require(math.isfinite(value), f"{name} must be a finite number")
+            _require(-LARGEST <= value <= LARGEST, f"{name} must be a finite number")
         _require(self.epochs >= 1, "epochs must be at least 1")
         _require(0 <= self.explore_prob <= 1, "explore_prob must be between 0 and 1")
         _require(self.margin > 0, "margin must be positive")

@@ -17,6 +17,8 @@ from easyfirst.nn.arrays import Floats
 from easyfirst.nn.rnn import CELLS
 
 EMBEDDING_GAIN = 3.0
+EMBEDDING_LENGTH = EMBEDDING_GAIN * math.sqrt(2)
+"""The mean length of a fresh embedding, whatever its width."""
 RNN_INPUT_GAIN = 2.0
 
 
@@ -88,6 +90,8 @@ def initial_parameters(
         else:
             bound = _glorot_bound(name, shape, config)
             arrays[name] = rng.uniform(-bound, bound, size=shape).astype(np.float32)
+            if name in ("words.upos", "words.xpos"):
+                arrays[name][0] = 0  # the unknown tag, which training never meets
     return arrays
 
 

@@ -100,7 +100,7 @@ def save_model(path: str | PathLike[str], model: Model) -> None:
     replace_file(directory / CONFIG, config)
     replace_file(directory / VOCABULARY, vocabulary)
     replace_file(directory / WEIGHTS, weights)
-    replace_file(directory / CARD, model.card.encode())
+    replace_file(directory / CARD, model.card.encode(errors="replace"))
 
 
 def load_model(path: str | PathLike[str]) -> Model:

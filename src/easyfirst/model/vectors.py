@@ -23,6 +23,7 @@ import numpy as np
 import numpy.typing as npt
 
 from easyfirst.errors import DataError
+from easyfirst.model.parameters import EMBEDDING_LENGTH
 from easyfirst.nn.arrays import Floats
 from easyfirst.treebank.files import BYTE_ORDER_MARK, decode, read_lines
 
@@ -71,12 +72,12 @@ def read_vectors(path: str | PathLike[str]) -> Vectors:
 
 
 def scaled(vectors: Vectors) -> Vectors:
-    """The same directions with a mean length of 1, whatever it was: about what a fresh embedding has, so that neither
-    table drowns the other where they are added up. All are multiplied by one number."""
+    """The same directions with the mean length of a fresh embedding, so that neither table drowns the other where they
+    are added up. All are multiplied by one number."""
     mean_length = float(np.sqrt(np.square(vectors.vectors, dtype=np.float64).sum(axis=1)).mean())
     if mean_length == 0:
         return vectors
-    return Vectors(vectors.words, (vectors.vectors / mean_length).astype(np.float32))
+    return Vectors(vectors.words, (vectors.vectors * (EMBEDDING_LENGTH / mean_length)).astype(np.float32))
 
 
 def external_table(vectors: Vectors) -> Floats:

@@ -104,7 +104,7 @@ class Vocabulary:
                 words=words,
                 counts=_counted(values["counts"], len(words)),
                 tags={str(kind): _numbered(tags) for kind, tags in values["tags"].items()},
-                relations=tuple(_numbered(values["relations"])),
+                relations=_some(_numbered(values["relations"])),
                 root_relation=root_relation,
                 external=None if external is None else _numbered(external),
             )
@@ -121,6 +121,12 @@ def tags_of(sentence: Sentence, kind: str) -> Sequence[str]:
 
 def _ranked(counter: Counter[str]) -> list[str]:
     return sorted(counter, key=lambda name: (-counter[name], name))
+
+
+def _some(relations: Mapping[str, int]) -> tuple[str, ...]:
+    if not relations:
+        raise ValueError("there are no relations")
+    return tuple(relations)
 
 
 def _numbered(names: object) -> dict[str, int]:

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 import numpy as np
 import numpy.typing as npt
 
-from easyfirst.errors import DataError, InputError
+from easyfirst.errors import DataError, InputError, ModelError
 from easyfirst.model.config import Config
 from easyfirst.model.vocab import Vocabulary, tags_of
 from easyfirst.nn.activations import overflow_is_fine
@@ -150,13 +150,18 @@ class BatchParser:
         return encode_words(NUMPY, self.engine.network.words, self.vocabulary.encode(sentences), packing)
 
 
-def check_tags(sentence: Sentence, tag_kinds: Sequence[str], *, name: str = "this sentence") -> None:
-    """Raise an error if a sentence has no word with a tag of a kind that is needed (a single ``_`` is an unknown tag).
+def check_tags(
+    sentence: Sentence, tag_kinds: Sequence[str], vocabulary: Vocabulary | None = None, *, name: str = "this sentence"
+) -> None:
+    """Raise an error if a sentence has no word with a tag of a kind that is needed (a single ``_`` is an unknown tag),
+    unless the vocabulary knows ``_`` as a tag, because words of the treebank had none.
 
     A :class:`DataError` with file and line if the sentence comes from a file, else an :class:`InputError`.
     """
     for kind in tag_kinds:
         if any(tag != "_" for tag in tags_of(sentence, kind)):
+            continue
+        if vocabulary is not None and "_" in vocabulary.tags[kind]:
             continue
         column = kind.upper()
         message = f"the model needs {column} tags and {name} has none, from word 1 {sentence.forms[0]!r} on"
@@ -203,6 +208,8 @@ def _read_off(sentences: Sequence[Sentence], derivations: Derivations, vocabular
         modifiers[places] = rows - first + 1
         scores[places] = np.concatenate([actions.scores for actions in derivations.actions])
         margins[places] = np.concatenate([actions.margins for actions in derivations.actions])
+        if not np.isfinite(scores).all():
+            raise ModelError("the model gives scores that are not finite numbers; its weights are no good")
     names = (*vocabulary.relations, vocabulary.root_relation)
     head_ids: list[int] = heads.tolist()
     relation_ids: list[int] = relations.tolist()

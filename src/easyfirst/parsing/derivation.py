@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -50,20 +49,6 @@ class Derivations:
     heads: list[Ints]
     modifiers: list[Ints]
     actions: list[Actions]
-
-    def of_sentence(self, number: int, relation_names: tuple[str, ...]) -> Iterator[Attachment]:
-        """The derivation of one sentence, given by its number in the batch."""
-        start = int(self.starts[number]) - 1
-        for step in range(int(self.lengths[number]) - 1):
-            actions = self.actions[step]
-            yield Attachment(
-                step=step + 1,
-                head=int(self.heads[step][number]) - start,
-                modifier=int(self.modifiers[step][number]) - start,
-                relation=relation_names[int(actions.relations[number])],
-                score=float(actions.scores[number]),
-                margin=float(actions.margins[number]),
-            )
 
 
 def head_and_modifier(left: Ints, right: Ints, directions: Ints) -> tuple[Ints, Ints]:

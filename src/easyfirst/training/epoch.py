@@ -13,7 +13,7 @@ import numpy as np
 
 from easyfirst.nn.arrays import Ints
 from easyfirst.training.corpus import Corpus, unknown_probabilities
-from easyfirst.training.learner import Explored, Learner
+from easyfirst.training.learner import Learner
 
 MAX_WORDS = 4000
 """No batch of several sentences is larger, however rare violations are: this bounds the memory a batch takes."""
@@ -49,25 +49,21 @@ class Teacher:
         """One pass over the corpus; ``on_progress`` is called after every batch."""
         stats = EpochStats()
         order = self.learner.rng.permutation(len(self.corpus))
-        waiting: list[Explored] = []
-        n_waiting = 0
         begin = 0
         while begin < len(order):
-            end = self._batch_end(order, begin, n_waiting)
-            explored = self._explore(order[begin:end], stats)
-            waiting.append(explored)
-            n_waiting += explored.explorer.n_violations
+            end = self._batch_end(order, begin)
+            self._learn(order[begin:end], stats)
             begin = end
-            if n_waiting > self.learner.config.training.update_after or begin == len(order):
-                self.learner.update(waiting)
-                stats.updates += n_waiting > 0
-                waiting, n_waiting = [], 0
+            if self.learner.n_waiting > self.learner.config.training.update_after or begin == len(order):
+                stats.updates += self.learner.n_waiting > 0
+                self.learner.update()
             on_progress(stats)
         return stats
 
-    def _explore(self, numbers: Ints, stats: EpochStats) -> Explored:
+    def _learn(self, numbers: Ints, stats: EpochStats) -> None:
         batch = self.corpus.batch(numbers, unknown_prob=self._unknown_prob, rng=self.learner.rng)
         explored = self.learner.explore(batch)
+        self.learner.learn(explored)
         n_violations = explored.explorer.n_violations
         rate = max(n_violations / batch.n_words, MIN_RATE)
         self.violation_rate = RATE_MEMORY * self.violation_rate + (1 - RATE_MEMORY) * rate
@@ -75,11 +71,10 @@ class Teacher:
         stats.words += batch.n_words
         stats.violations += n_violations
         stats.loss += explored.explorer.loss
-        return explored
 
-    def _batch_end(self, order: Ints, begin: int, n_waiting: int) -> int:
+    def _batch_end(self, order: Ints, begin: int) -> int:
         """Up to where in ``order`` the next batch goes, to bring the violations past the limit."""
-        n_wanted = self.learner.config.training.update_after + 1 - n_waiting
+        n_wanted = self.learner.config.training.update_after + 1 - self.learner.n_waiting
         reach = np.cumsum(self.corpus.lengths[order[begin : begin + MAX_WORDS]])
         n_enough = 1 + np.searchsorted(reach, CAUTION * n_wanted / self.violation_rate)
         n_possible = np.searchsorted(reach, MAX_WORDS, side="right")

@@ -45,6 +45,8 @@ class Learner:
         self.arrays = {name: tensor.detach().numpy() for name, tensor in self.parameters.items()}
         self.optimizer = Optimizer(self.parameters, config.training)
         self._numpy_network = network_of(self.arrays, rnn=config.network.rnn)
+        self.n_waiting = 0
+        """Violations whose gradients wait for an update."""
         self._engine: Engine | None = None
         self._workspace = Workspace()
 
@@ -71,26 +73,27 @@ class Learner:
         self.engine.run(vectors.detach().numpy(), batch.lengths.tolist(), explorer, self._workspace)
         return Explored(vectors, explorer)
 
-    def update(self, explored: list[Explored]) -> float:
-        """One step of Adam on the mean loss of all violations; the loss."""
-        n_violations = sum(part.explorer.n_violations for part in explored)
-        loss = 0.0
-        for part in explored:
-            if part.explorer.n_violations:
-                with overflow_is_fine():
-                    losses = hinge_losses(
-                        self.network,
-                        part.vectors,
-                        part.explorer.attachments(),
-                        part.explorer.violations(),
-                        margin=self.config.training.margin,
-                    )
-                part_loss = losses.sum() / n_violations
-                part_loss.backward()
-                loss += part_loss.item()
-        if not math.isfinite(loss):
+    def learn(self, explored: Explored) -> None:
+        """Add the gradients of a batch's violations to those that wait for the next update."""
+        if not explored.explorer.n_violations:
+            return
+        with overflow_is_fine():
+            losses = hinge_losses(
+                self.network,
+                explored.vectors,
+                explored.explorer.attachments(),
+                explored.explorer.violations(),
+                margin=self.config.training.margin,
+            )
+        loss = losses.sum()
+        if not math.isfinite(loss.item()):
             raise FloatingPointError("the loss is not a finite number")
-        if n_violations:
-            self.optimizer.step()
+        loss.backward()
+        self.n_waiting += explored.explorer.n_violations
+
+    def update(self) -> None:
+        """One step of Adam on the mean loss of all violations learnt from since the last."""
+        if self.n_waiting:
+            self.optimizer.step(self.n_waiting)
+            self.n_waiting = 0
             self._engine = None
-        return loss

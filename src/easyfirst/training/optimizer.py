@@ -14,6 +14,9 @@ SPARSE = ("words.embedding", "words.external", "words.upos", "words.xpos")
 """The tables whose gradient has few rows (``Namespace.embed``)."""
 
 
+TINY = 1e-30
+
+
 class Optimizer:
     """Updates named parameters from their gradients."""
 
@@ -29,13 +32,14 @@ class Optimizer:
         )
         self._sparse = torch.optim.SparseAdam(sparse, lr=rate, betas=betas)
 
-    def step(self) -> float:
-        """One update; the gradients' norm before clipping."""
+    def step(self, n_losses: int = 1) -> float:
+        """One update by the mean of so many losses, whose gradients have been added up; the mean's norm, unclipped."""
         grads = self._gradients()
-        norm = torch.linalg.vector_norm(torch.stack([torch.linalg.vector_norm(grad) for grad in grads]))
-        if norm > self.config.clip_norm:
+        norm = torch.linalg.vector_norm(torch.stack([torch.linalg.vector_norm(grad) for grad in grads])) / n_losses
+        scale = min(1.0, self.config.clip_norm / max(norm.item(), TINY)) / n_losses
+        if scale != 1:
             for grad in grads:
-                grad.mul_(self.config.clip_norm / norm)
+                grad.mul_(scale)
         self._dense.step()
         self._sparse.step()
         for tensor in self.parameters.values():

@@ -10,10 +10,10 @@ import datetime
 import hashlib
 import json
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, Protocol, cast
 
 import numpy as np
 import torch
@@ -23,7 +23,7 @@ from easyfirst.model.card import CardFacts, DataFacts, write_card
 from easyfirst.model.config import Config
 from easyfirst.model.files import prepare_directory, replace_file
 from easyfirst.model.parameters import initial_parameters
-from easyfirst.model.store import Model, installed_version, save_model, sizes_of
+from easyfirst.model.store import Model, installed_version, load_model, save_model, sizes_of
 from easyfirst.model.vectors import Vectors, external_table, read_vectors, scaled
 from easyfirst.model.vocab import Vocabulary
 from easyfirst.nn.arrays import Floats
@@ -36,6 +36,7 @@ from easyfirst.training.learner import Learner
 from easyfirst.treebank.scores import Scorer, Scores
 
 FOLDER = "training"
+SHA256_DIGITS = 64
 METRICS = "metrics.jsonl"
 SHORTEST = 1e-3
 """Seconds; some clocks are so coarse that an epoch of a few sentences takes none."""
@@ -74,9 +75,7 @@ def train(
     checkpoint = load_checkpoint(folder) if resume else None
     if checkpoint is None and not overwrite:
         _refuse_to_overwrite(job.out)
-    run = Run(job, config, reporter)
-    if checkpoint is not None:
-        run.restore(checkpoint)
+    run = Run(job, config, reporter, checkpoint=checkpoint)
     _prepare(job.out, is_new=checkpoint is None)
     while len(run.history) < config.training.epochs:
         run.epoch()
@@ -109,7 +108,9 @@ def _prepare(out: Path, *, is_new: bool) -> None:
 class Run:
     """A training run between two epochs."""
 
-    def __init__(self, job: Job, config: Config, reporter: Reporter) -> None:
+    def __init__(self, job: Job, config: Config, reporter: Reporter, *, checkpoint: Checkpoint | None = None) -> None:
+        """``checkpoint``: of the run to go on with, whose vocabulary is used; else it is made from the sentences that
+        are learnt from. Raises :class:`ConfigError` if that was another run."""
         self.job, self.config, self.reporter = job, config, reporter
         treebank = read_treebank(job.train)
         self.dev = read_treebank(job.dev) if job.dev else None
@@ -118,15 +119,22 @@ class Run:
                 check_tags_given(given, config.network.tag_kinds)
         vectors = scaled(read_vectors(job.vectors)) if job.vectors else None
         sentences = projective_part(treebank)
-        self.vocabulary = Vocabulary.of(
-            treebank.sentences, tag_kinds=config.network.tag_kinds, external=vectors.words if vectors else None
-        )
-        self.data = describe(treebank, len(sentences), self.dev, self.vocabulary)
         self.fingerprint = _fingerprint(treebank, self.dev, vectors)
+        if checkpoint is not None:
+            self._require_same_run(checkpoint)
+            self.vocabulary = load_model(job.out).vocabulary
+        else:
+            self.vocabulary = Vocabulary.of(
+                sentences, tag_kinds=config.network.tag_kinds, external=vectors.words if vectors else None
+            )
+        self.data = describe(treebank, len(sentences), self.dev, self.vocabulary)
+        self.licence = job.licence
         self.history: list[dict[str, Any]] = []
         self.rng = np.random.default_rng(config.training.seed)
         self.learner = Learner(self._initial_arrays(vectors), config, self.rng)
         self.teacher = Teacher(self.learner, Corpus(sentences, self.vocabulary), self.vocabulary.counts)
+        if checkpoint is not None:
+            self.restore(checkpoint)
         self.reporter.data(self.data)
 
     def _initial_arrays(self, vectors: Vectors | None) -> dict[str, Floats]:
@@ -181,7 +189,7 @@ class Run:
         return scorer.scores()
 
     def checkpoint(self) -> Checkpoint:
-        """All that :meth:`restore` needs."""
+        """All that is needed to go on."""
         arrays = {f"parameters/{name}": array for name, array in self.learner.arrays.items()}
         arrays |= {f"optimizer/{name}": tensor.numpy() for name, tensor in self.learner.optimizer.state().items()}
         facts = {
@@ -190,18 +198,22 @@ class Run:
             "history": self.history,
             "rng": self.rng.bit_generator.state,
             "violation_rate": self.teacher.violation_rate,
+            "licence": self.licence,
         }
         return Checkpoint(facts, arrays)
 
-    def restore(self, checkpoint: Checkpoint) -> None:
-        """Go on from a checkpoint; raises :class:`ConfigError` if it is of another run."""
-        facts = checkpoint.facts
-        saved = Config.from_dict(facts["config"])
+    def _require_same_run(self, checkpoint: Checkpoint) -> None:
+        saved = Config.from_dict(checkpoint.facts["config"])
         same_length = replace(saved, training=replace(saved.training, epochs=self.config.training.epochs))
-        if same_length != self.config:
-            raise ConfigError(f"{self.job.out}: was trained with other settings; resume with the same ones")
-        if facts["data"] != self.fingerprint:
-            raise ConfigError(f"{self.job.out}: was trained on other data; resume with the same files")
+        if other := _differences(same_length.to_dict(), self.config.to_dict()):
+            raise ConfigError(f"{self.job.out}: was trained with other settings ({other}); resume with the same ones")
+        if other := _differences(checkpoint.facts["data"], self.fingerprint):
+            raise ConfigError(f"{self.job.out}: was trained on other data ({other}); resume with the same files")
+
+    def restore(self, checkpoint: Checkpoint) -> None:
+        """Be where the run was that saved it, which must have had the same settings, data and vocabulary."""
+        facts = checkpoint.facts
+        self.licence = self.job.licence or facts.get("licence")
         for path, array in checkpoint.arrays.items():
             kind, name = path.split("/", 1)
             if kind == "parameters":
@@ -238,9 +250,21 @@ class Run:
                 data=files,
                 scores=scores,
                 best_epoch=len(self.history),
-                licence=self.job.licence,
+                licence=self.licence,
             )
         )
+
+
+def _differences(saved: Mapping[str, Any], given: Mapping[str, Any], prefix: str = "") -> str:
+    """The names of the settings that are not the same, with what they were."""
+    found: list[str] = []
+    for name, value in saved.items():
+        if isinstance(value, Mapping):
+            found.append(_differences(cast("Mapping[str, Any]", value), given[name], f"{prefix}{name}."))
+        elif value != given[name]:
+            was = "" if isinstance(value, str) and len(value) == SHA256_DIGITS else f" was {value}"
+            found.append(f"{prefix}{name}{was}")
+    return ", ".join(filter(None, found))
 
 
 def _las(metrics: dict[str, Any]) -> float:

@@ -27,15 +27,15 @@ LENGTHS = ("1-10", "11-20", "21-30", "31-40", "41-50", "51+")
 
 
 @dataclass(frozen=True, slots=True)
-class Attachment:
+class Tally:
     """How many words there were, how many got the right head, and how many the right relation as well."""
 
     words: int = 0
     heads: int = 0
     labelled: int = 0
 
-    def __add__(self, other: Attachment) -> Attachment:
-        return Attachment(self.words + other.words, self.heads + other.heads, self.labelled + other.labelled)
+    def __add__(self, other: Tally) -> Tally:
+        return Tally(self.words + other.words, self.heads + other.heads, self.labelled + other.labelled)
 
     @property
     def uas(self) -> float:
@@ -72,14 +72,14 @@ class RelationScore:
 class Scores:
     """Everything counted over a treebank; percentages are made when asked for."""
 
-    ud: Attachment
-    conllx: Attachment
-    full: Attachment
+    ud: Tally
+    conllx: Tally
+    full: Tally
     sentences: int
     exact_unlabelled: int  # sentences with every head right
     exact_labelled: int  # sentences with every head and relation right
     relations: Mapping[str, RelationScore]
-    lengths: Mapping[str, tuple[int, Attachment]]  # sentences and words of each range of lengths
+    lengths: Mapping[str, tuple[int, Tally]]  # sentences and words of each range of lengths
 
     def to_dict(self) -> dict[str, Any]:
         """All scores in per cent, as plain values for JSON."""
@@ -104,12 +104,12 @@ class Scorer:
     """Counts sentence by sentence; ``scores()`` may be asked for at any time."""
 
     def __init__(self) -> None:
-        self._ud = self._conllx = self._full = Attachment()
+        self._ud = self._conllx = self._full = Tally()
         self._exact_unlabelled = self._exact_labelled = 0
         self._gold: Counter[str] = Counter()
         self._system: Counter[str] = Counter()
         self._correct: Counter[str] = Counter()
-        self._lengths: dict[str, tuple[int, Attachment]] = {length: (0, Attachment()) for length in LENGTHS}
+        self._lengths: dict[str, tuple[int, Tally]] = {length: (0, Tally()) for length in LENGTHS}
 
     def add(
         self,
@@ -192,12 +192,12 @@ def is_punctuation(form: str) -> bool:
     return all(category(character).startswith("P") for character in form)
 
 
-def _count(heads: list[bool], labels: list[bool], scored: list[bool] | None = None) -> Attachment:
+def _count(heads: list[bool], labels: list[bool], scored: list[bool] | None = None) -> Tally:
     """Count the words that have the right head, and those with the right label too."""
     if scored is not None:
         heads = [head for head, counts in zip(heads, scored, strict=True) if counts]
         labels = [label for label, counts in zip(labels, scored, strict=True) if counts]
-    return Attachment(len(heads), sum(heads), sum(h and label for h, label in zip(heads, labels, strict=True)))
+    return Tally(len(heads), sum(heads), sum(h and label for h, label in zip(heads, labels, strict=True)))
 
 
 def _all_heads(number: int, side: str, sentence: Sentence) -> list[int]:

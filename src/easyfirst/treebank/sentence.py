@@ -63,8 +63,8 @@ class Sentence:
         if "" in forms:
             raise InputError(f"word {list(forms).index('') + 1} has an empty form")
         nothing = (None,) * n
-        upos_tags = tuple(tag or "_" for tag in upos or nothing)
-        xpos_tags = tuple(tag or "_" for tag in xpos or nothing)
+        upos_tags = tuple(tag or "_" for tag in (nothing if upos is None else upos))
+        xpos_tags = tuple(tag or "_" for tag in (nothing if xpos is None else xpos))
         lines = [
             f"{m}\t{_cell(form)}\t_\t{_cell(upos_tag)}\t{_cell(xpos_tag)}\t_\t_\t_\t_\t_\n"
             for m, (form, upos_tag, xpos_tag) in enumerate(zip(forms, upos_tags, xpos_tags, strict=True), 1)
@@ -77,7 +77,7 @@ class Sentence:
             relations=nothing,
             block="".join([*lines, "\n"]).encode(),
         )
-        return sentence.with_tree(heads or nothing, relations or nothing)
+        return sentence.with_tree(nothing if heads is None else heads, nothing if relations is None else relations)
 
     def __len__(self) -> int:
         return len(self.forms)
