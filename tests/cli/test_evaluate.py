@@ -50,6 +50,15 @@ def test_a_file_as_tables(run: Run, gold: Path, wrong: Path) -> None:
     assert "1-10" not in text
 
 
+def test_tables_are_whole_in_a_narrow_terminal(
+    run: Run, gold: Path, wrong: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", "30")
+    text = run("evaluate", gold, wrong).stdout.decode()
+    assert "all words, subtypes of relations ignored" in text
+    assert "…" not in text
+
+
 def test_more_tables(run: Run, gold: Path, wrong: Path) -> None:
     text = run("evaluate", gold, wrong, "--by-relation", "--by-length").stdout.decode()
     rows = {line.split()[0]: line.split() for line in text.splitlines() if line.strip()}

@@ -312,3 +312,20 @@ def test_help_has_examples(run: Run) -> None:
 
 def test_version(run: Run) -> None:
     assert run("--version").stdout == b"easyfirst 0.1.0\n"
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="there is no /dev/full here")
+def test_a_full_disk_is_an_error_and_no_traceback(model: Path, data: Path) -> None:
+    command = [sys.executable, "-m", "easyfirst", "parse", "--model", model, data / "windows.conllu"]
+    with Path("/dev/full").open("wb") as full:
+        done = subprocess.run(command, stdout=full, stderr=subprocess.PIPE, check=False)
+    assert done.returncode == 2
+    assert done.stderr.startswith(b"error: ")
+    assert b"Traceback" not in done.stderr
+
+
+def test_a_closed_input_is_an_error_and_no_traceback(model: Path) -> None:
+    command = f"exec {sys.executable} -m easyfirst parse --model '{model}' <&-"
+    done = subprocess.run(["sh", "-c", command], capture_output=True, check=False)
+    assert done.returncode == 2
+    assert b"standard input is closed" in done.stderr

@@ -72,7 +72,9 @@ def test_external_vectors_are_looked_up_as_written_then_normalised(sentences: li
 names = st.lists(st.text(st.characters(exclude_categories=["Cs"])), unique=True)
 
 
-@given(words=names, upos=names, relations=names.filter(bool), root=st.text(), external=st.none() | names, data=st.data())
+@given(
+    words=names, upos=names, relations=names.filter(bool), root=st.text(), external=st.none() | names, data=st.data()
+)
 def test_a_vocabulary_survives_json(
     words: list[str], upos: list[str], relations: list[str], root: str, external: list[str] | None, data: st.DataObject
 ) -> None:

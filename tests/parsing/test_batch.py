@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from easyfirst.errors import DataError, InputError
+from easyfirst.errors import DataError, InputError, ModelError
 from easyfirst.model.config import NetworkConfig, preset
 from easyfirst.model.parameters import Sizes, initial_parameters
 from easyfirst.model.vocab import Vocabulary
@@ -230,3 +230,18 @@ class TestCheckTags:
 
     def test_no_tags_needed(self) -> None:
         check_tags(Sentence.from_words(["a", "b"]), ())
+
+
+def test_scores_that_are_not_finite_are_no_tree() -> None:
+    parser = small_parser()
+    parser.engine.tables.labelled_bias[:] = -np.inf
+    with pytest.raises(ModelError, match="not finite"):
+        parser.parse([tagged(FORMS)])
+
+
+def test_no_tag_is_a_tag_to_a_vocabulary_that_knows_it() -> None:
+    untagged = Sentence.from_words(["a", "b"], heads=[2, 0], relations=["x", "root"])
+    check_tags(untagged, ("upos",), Vocabulary.of([untagged], tag_kinds=["upos"]))
+    tagged = Sentence.from_words(["a"], upos=["X"], heads=[0], relations=["root"])
+    with pytest.raises(InputError, match="needs UPOS"):
+        check_tags(untagged, ("upos",), Vocabulary.of([tagged], tag_kinds=["upos"]))

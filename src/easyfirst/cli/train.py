@@ -173,19 +173,21 @@ class _Report:
     def progress(self, epoch: int, stats: EpochStats) -> None:
         if epoch != self._epoch:
             self._epoch, self._started = epoch, time.monotonic()
-            if self._progress is not None:
-                if self._task is not None:
-                    self._progress.remove_task(self._task)
-                self._task = self._progress.add_task(
-                    f"epoch {epoch}/{self._n_epochs}", total=self._n_sentences, facts=""
-                )
+            if self._progress is not None and self._task is None:
+                n = self._n_sentences
+                self._task = self._progress.add_task("", total=self._n_epochs * n, completed=(epoch - 1) * n, facts="")
         if self._progress is not None and self._task is not None:
             speed = stats.words / max(time.monotonic() - self._started, 1e-9)
             facts = (
                 f"loss {stats.loss / max(stats.violations, 1):.3f}  "
                 f"{stats.violations / stats.sentences:.2f} violations/sentence  {speed:,.0f} words/s"
             )
-            self._progress.update(self._task, completed=stats.sentences, facts=facts)
+            self._progress.update(
+                self._task,
+                description=f"epoch {epoch}/{self._n_epochs}",
+                completed=(epoch - 1) * self._n_sentences + stats.sentences,
+                facts=facts,
+            )
 
     def epoch_end(self, metrics: dict[str, Any], *, is_best: bool) -> None:
         scores = metrics["dev"]

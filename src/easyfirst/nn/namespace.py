@@ -1,7 +1,7 @@
 """The few array functions the network is written in: everything else is operators and indexing.
 
 NumPy (:data:`NUMPY`) runs the network to parse; PyTorch, through a namespace of the same shape in
-``easyfirst.training.torch_namespace``, runs the very same functions to learn.
+``easyfirst.training.torch_namespace``, runs the very same functions to learn. Only the LSTM has kernels of its own.
 """
 
 from __future__ import annotations
