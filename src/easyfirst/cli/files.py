@@ -37,6 +37,8 @@ class Inputs:
 
     def __init__(self, names: Sequence[str], *, is_tokens: bool) -> None:
         self.names = list(names) or [STANDARD]
+        if STANDARD in self.names and sys.stdin is None:  # pyright: ignore[reportUnnecessaryComparison]
+            raise DataError("standard input is closed; name a file", source=STDIN)
         for name in self.names:
             if name != STANDARD and not Path(name).exists():
                 open_file(name)  # which says what is wrong
@@ -129,8 +131,6 @@ def _line_ends_missing(end: bytes) -> bytes:
 @contextmanager
 def open_input(name: str) -> Generator[BinaryIO, None, None]:
     """A file, plain or ``.gz``, or standard input."""
-    if name == STANDARD and sys.stdin is None:  # pyright: ignore[reportUnnecessaryComparison]
-        raise DataError("standard input is closed; name a file", source=STDIN)
     with nullcontext(sys.stdin.buffer) if name == STANDARD else open_file(name) as stream:
         yield stream
 
