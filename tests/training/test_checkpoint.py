@@ -105,3 +105,12 @@ class TestRefused:
         (tmp_path / FILE).write_bytes(safetensors.numpy.save({"a": np.zeros(2)}, metadata={"facts": facts}))
         with pytest.raises(ModelError, match="of another version of easyfirst"):
             load_checkpoint(tmp_path)
+
+    def test_unreadable(self, tmp_path: Path, checkpoint: Checkpoint, monkeypatch: pytest.MonkeyPatch) -> None:
+        def refuse(*_: object, **__: object) -> None:
+            raise PermissionError(13, "Permission denied")
+
+        save_checkpoint(tmp_path, checkpoint)
+        monkeypatch.setattr("safetensors.safe_open", refuse)
+        with pytest.raises(ModelError, match=rf"{FILE} cannot be read: Permission denied"):
+            load_checkpoint(tmp_path)
