@@ -40,6 +40,15 @@ def by_gate(weights: Floats) -> Floats:
     return weights.reshape(*weights.shape[:2], N_GATES, -1).swapaxes(1, 2)
 
 
+def product(x: Floats, weights: Floats) -> Floats:
+    """(.., rows, in) by (.., in, gates * dim), with the gates one after the other: (.., gates, rows, dim)."""
+    *sides, rows, _ = x.shape
+    if rows == 1:  # then it makes no difference how gates lie, and one product costs less than four
+        return np.matmul(x, weights).reshape(*sides, N_GATES, 1, -1)
+    apart = weights.reshape(*weights.shape[:-1], N_GATES, -1).swapaxes(-2, -3)
+    return np.matmul(x[..., None, :, :], apart)
+
+
 def step(z: Floats, c: Floats | None) -> tuple[Floats, Floats]:
     """The next c and h. ``z``: pre-activations (.., gates, rows, dim), which are overwritten. Without ``c`` a sequence
     begins, and there is no forget gate."""
@@ -69,15 +78,14 @@ def step(z: Floats, c: Floats | None) -> tuple[Floats, Floats]:
 
 def run_layer(layer: Weights, x: Floats, n_active: Sequence[int]) -> Floats:
     """``easyfirst.nn.words.run_layer``: packed sequences, both directions, (2, n_words, in) -> (2, n_words, dim)."""
-    recurrent = by_gate(layer.recurrent)
-    z = np.matmul(x[:, None], by_gate(layer.input))  # (2, gates, n_words, dim)
+    z = product(x, layer.input)  # (2, gates, n_words, dim)
     z += by_gate(layer.bias)
     begin = n_active[0]
     c, h = step(z[:, 1:, :begin], None)
     outputs = [h]
     for n in n_active[1:]:
         z_now = z[:, :, begin : begin + n]
-        z_now += np.matmul(h[:, None, :n], recurrent)
+        z_now += product(h[:, :n], layer.recurrent)
         c, h = step(z_now, c[:, :n])
         outputs.append(h)
         begin += n

@@ -55,12 +55,12 @@ class LstmStack:
     """LSTMs, by ``easyfirst.nn.lstm``."""
 
     def __init__(self, layers: Sequence[Layer]) -> None:
-        self._layers = [tuple(map(lstm.by_gate, (layer.input, layer.recurrent, layer.bias))) for layer in layers]
+        self._layers = [(layer, lstm.by_gate(layer.input), lstm.by_gate(layer.bias)) for layer in layers]
 
     def start(self, vectors: Floats) -> Sequence[Floats]:
         parts: list[Floats] = []
         x = vectors[None, None]  # (side, gate, rows, dim)
-        for layer_input, _, bias in self._layers:
+        for _, layer_input, bias in self._layers:
             z = np.matmul(x, layer_input[:, 1:])
             z += bias[:, 1:]
             parts += lstm.step(z, None)
@@ -70,9 +70,9 @@ class LstmStack:
     def advance(self, parts: Sequence[Floats], encoded: Floats, *, side: int) -> Sequence[Floats]:
         new: list[Floats] = []
         x = encoded
-        for k, (layer_input, recurrent, bias) in enumerate(self._layers):
-            z = np.matmul(x, layer_input[side])
-            z += np.matmul(parts[2 * k + 1], recurrent[side])
+        for k, (layer, _, bias) in enumerate(self._layers):
+            z = lstm.product(x, layer.input[side])
+            z += lstm.product(parts[2 * k + 1], layer.recurrent[side])
             z += bias[side]
             new += lstm.step(z, parts[2 * k])
             x = new[-1]

@@ -31,6 +31,9 @@ from easyfirst.parsing.workspace import Workspace
 BLOCK = 128
 """How many rows are worked on at a time where there are many: their intermediate results should stay in the cache."""
 
+FEW_WINDOWS = 24
+"""Up to so many windows, gathering all their rows at once takes less time than slot by slot."""
+
 Choose = Callable[[Candidates, int], Actions]
 """``choose(candidates, n_active)``: an action for each of the first ``n_active`` sentences."""
 
@@ -173,10 +176,7 @@ class _Nodes:
 
     def score(self, windows: Ints) -> Floats:
         """The scores of pairs by their windows: (n, n_slots) rows -> (n, 2 * n_relations)."""
-        rows: list[Ints] = list((windows * self.n_slots + self.slots).T.copy())
-        hidden = self.by_slot.take(rows[0], 0)
-        for slot in range(1, self.n_slots):
-            hidden += self.by_slot.take(rows[slot], 0)
+        hidden = self._sum_projections(windows * self.n_slots + self.slots)
         sigmoid_of_negated_(hidden)
         middle = len(self.tables.unlabelled)
         scores = hidden[:, middle:] @ self.tables.labelled
@@ -185,6 +185,16 @@ class _Nodes:
         unlabelled += self.tables.unlabelled_bias
         scores.reshape(len(scores), 2, -1)[...] += unlabelled[:, :, None]
         return scores
+
+    def _sum_projections(self, rows: Ints) -> Floats:
+        """(n, n_slots) rows of ``by_slot`` -> (n, hidden)."""
+        if len(rows) <= FEW_WINDOWS:
+            return np.add.reduce(self.by_slot.take(rows, 0), axis=1)
+        by_column: list[Ints] = list(rows.T.copy())
+        total = self.by_slot.take(by_column[0], 0)
+        for column in by_column[1:]:
+            total += self.by_slot.take(column, 0)
+        return total
 
     def attach(self, h: Ints, m: Ints, actions: Actions) -> None:
         """Heads take their modifiers (lines 7 to 18 of Algorithm 2)."""
