@@ -3,8 +3,10 @@
     python bench/growth.py --model my-model --treebank dev.conllu
 
 Sentence length: the treebank's words are cut into sentences of 10 to 2,000 words and parsed, in rounds that visit every
-length; a length's cost is its median, relative to the cheapest. Corpus size: the treebank over and over
-through ``Parser.pipe``, each size in a process of its own, which reports its peak memory.
+length; a length's cost is its median, relative to the cheapest. With three sentences at a time only the length differs.
+With 256, long sentences come in smaller batches, because memory bounds a batch's words (2,000 words: three), and cost
+what small batches cost. Corpus size: the treebank over and over through ``Parser.pipe``, each size in a process of its
+own, which reports its peak memory.
 """
 
 from __future__ import annotations
@@ -31,7 +33,8 @@ from easyfirst import Sentence
 
 LENGTHS = (10, 20, 50, 100, 200, 500, 1000, 2000)
 CORPUS_SIZES = (2_000, 8_000, 32_000)
-WORDS_A_ROUND = 4_000
+WORDS_A_ROUND = 6_000
+BATCH_SIZES = (3, 256)
 
 
 def sentences_of_length(words: list[tuple[str, str, str]], length: int) -> list[Sentence]:
@@ -42,18 +45,19 @@ def sentences_of_length(words: list[tuple[str, str, str]], length: int) -> list[
     return [Sentence.from_words(*zip(*part, strict=True)) for part in parts]
 
 
-def by_length(model: str, treebank: str, rounds: int) -> dict[int, float]:
-    """CPU microseconds a word for each length."""
+def by_length(model: str, treebank: str, rounds: int) -> dict[int, dict[int, float]]:
+    """CPU microseconds a word for each batch size and length."""
     parser = easyfirst.load(model)
     words = [word for s in easyfirst.read_conllu(treebank) for word in zip(s.forms, s.upos, s.xpos, strict=True)]
     corpora = {length: sentences_of_length(words, length) for length in LENGTHS}
-    costs: dict[int, list[float]] = {length: [] for length in LENGTHS}
+    costs: dict[int, dict[int, list[float]]] = {size: {length: [] for length in LENGTHS} for size in BATCH_SIZES}
     for _ in range(rounds):
         for length, sentences in corpora.items():
-            started = time.process_time()
-            parser.parse(sentences)
-            costs[length].append((time.process_time() - started) / sum(map(len, sentences)) * 1e6)
-    return {length: statistics.median(values) for length, values in costs.items()}
+            for size in BATCH_SIZES:
+                started = time.process_time()
+                parser.parse(sentences, batch_size=size)
+                costs[size][length].append((time.process_time() - started) / sum(map(len, sentences)) * 1e6)
+    return {size: {n: statistics.median(values) for n, values in found.items()} for size, found in costs.items()}
 
 
 def stream(model: str, treebank: str, n_sentences: int) -> dict[str, float]:
@@ -94,14 +98,17 @@ def main() -> None:
         return
     lengths = by_length(options.model, options.treebank, options.rounds)
     sizes = by_corpus_size(options.model, options.treebank)
-    least = min(lengths.values())
+    least = {size: min(costs.values()) for size, costs in lengths.items()}
     least_size = min(result["cost"] for result in sizes.values())
     result = {
         "model": Path(options.model).name,
         "treebank": Path(options.treebank).name,
         "rounds": options.rounds,
         "by_length": {
-            n: {"us_per_word": round(cost, 1), "ratio": round(cost / least, 2)} for n, cost in lengths.items()
+            f"batch {size}": {
+                n: {"us_per_word": round(cost, 1), "ratio": round(cost / least[size], 2)} for n, cost in costs.items()
+            }
+            for size, costs in lengths.items()
         },
         "by_corpus_size": {
             n: {
@@ -113,7 +120,11 @@ def main() -> None:
             for n, found in sizes.items()
         },
     }
-    rows = [(f"sentences of {n:,} words", f"{cost:.0f}", f"{cost / least:.2f}", "") for n, cost in lengths.items()]
+    rows = [
+        (f"sentences of {n:,} words, at most {size} at a time", f"{cost:.0f}", f"{cost / least[size]:.2f}", "")
+        for size, costs in lengths.items()
+        for n, cost in costs.items()
+    ]
     rows += [
         (f"stream of {n:,} sentences", f"{r['cost']:.0f}", f"{r['cost'] / least_size:.2f}", f"{r['peak_mb']:.0f}")
         for n, r in sizes.items()

@@ -1,6 +1,6 @@
 """How fast training goes, early and late, and where its time is spent.
 
-    python bench/training.py --train train.conllu --run my-model
+    python bench/training.py --train train.conllu --dev dev.conllu --run my-model
 
 Early: the first epoch from new weights. Late: one more epoch from the checkpoint of a finished run (``--run``, an
 output directory of ``easyfirst train``). One thread; words per second of CPU time; peak memory of the process.
@@ -69,15 +69,12 @@ class Silent:
     def epoch_end(self, metrics: object, *, is_best: bool) -> None: ...
 
 
-def measure(train: Path, run: Path, *, is_late: bool) -> dict[str, Any]:
+def measure(train: Path, dev: Path, run: Path, *, is_late: bool) -> dict[str, Any]:
     """One epoch, timed by part."""
     torch.set_num_threads(1)
     checkpoint = load_checkpoint(run / FOLDER)
-    job = Job(train=train, out=run)
-    training = Run(job, Config.from_dict(checkpoint.facts["config"]), Silent())
-    if is_late:
-        checkpoint.facts["data"] = training.fingerprint
-        training.restore(checkpoint)
+    config = Config.from_dict(checkpoint.facts["config"])
+    training = Run(Job(train=train, dev=dev, out=run), config, Silent(), checkpoint=checkpoint if is_late else None)
     watch = Stopwatch()
     watch.wrap(learner, "encode_words", "words")
     watch.wrap(Engine, "run", "explore")
@@ -102,11 +99,12 @@ def measure(train: Path, run: Path, *, is_late: bool) -> dict[str, Any]:
 def main() -> None:
     arguments = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     arguments.add_argument("--train", type=Path, required=True)
+    arguments.add_argument("--dev", type=Path, required=True)
     arguments.add_argument("--run", type=Path, required=True)
     arguments.add_argument("--phase", choices=("early", "late"), help=argparse.SUPPRESS)
     options = arguments.parse_args()
     if options.phase:
-        print(json.dumps(measure(options.train, options.run, is_late=options.phase == "late")))
+        print(json.dumps(measure(options.train, options.dev, options.run, is_late=options.phase == "late")))
         return
     phases: dict[str, Any] = {}
     for phase in ("early", "late"):  # a process each, so that memory is measured apart
