@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import json
 import re
 from pathlib import Path
 from urllib.parse import unquote
 
 import pytest
+
+from easyfirst.model.config import Config
 
 ROOT = Path(__file__).resolve().parent.parent
 DOCUMENTS = sorted(
@@ -20,6 +23,7 @@ DOCUMENTS = sorted(
 INLINE = re.compile(r"!?\[[^\]]*\]\(\s*<?([^)\s>]+)>?(?:\s+\"[^\"]*\")?\s*\)")
 REFERENCE = re.compile(r"^\[[^\]]+\]:\s*(\S+)", re.MULTILINE)
 CODE = re.compile(r"^```.*?^```|`[^`\n]*`", re.DOTALL | re.MULTILINE)
+ROW = re.compile(r"^\| `([a-z.0-9_]+)` \| ([^| ]+) \|", re.MULTILINE)
 SCHEME = re.compile(r"[a-z][a-z0-9+.-]*:")
 
 
@@ -71,3 +75,10 @@ def test_every_document_is_reached_from_the_readme() -> None:
         targets = [unquote(link).partition("#")[0] for link in links(document.read_text(encoding="utf-8"))]
         waiting += [(document.parent / target).resolve() for target in targets if target]
     assert set((ROOT / "docs").glob("*.md")) <= reached
+
+
+def test_all_settings_are_documented_with_their_defaults() -> None:
+    text = (ROOT / "docs" / "settings.md").read_text(encoding="utf-8")
+    found = {key: json.loads(value) if value not in ("lstm", "upos") else value for key, value in ROW.findall(text)}
+    tables = Config().to_dict()
+    assert found == {f"{name}.{key}": value for name in ("network", "training") for key, value in tables[name].items()}

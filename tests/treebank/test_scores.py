@@ -195,3 +195,14 @@ def test_ud_equals_the_official_scorer(path: Path, seed: int) -> None:
     )
     assert ours.uas == pytest.approx(100 * official["UAS"].f1)
     assert ours.las == pytest.approx(100 * official["LAS"].f1)
+
+
+@pytest.mark.parametrize(
+    ("heads", "message"), [([2, 1], "form a cycle"), ([0, 0], "one root"), ([2, 2], "needs one root")]
+)
+def test_what_is_no_tree_is_not_scored(heads: list[int], message: str) -> None:
+    right = Sentence.from_words(["a", "b"], heads=[2, 0], relations=["x", "root"])
+    wrong = Sentence.from_words(["a", "b"], heads=heads, relations=["x", "root"])
+    for gold, system in ((right, wrong), (wrong, right)):
+        with pytest.raises(DataError, match=message):
+            score([gold], [system])

@@ -41,7 +41,8 @@ def evaluate(
     by_relation: Annotated[bool, typer.Option("--by-relation", help="Add a table of the relations.")] = False,
     by_length: Annotated[bool, typer.Option("--by-length", help="Add a table of the sentences' lengths.")] = False,
     threads: Annotated[
-        int | None, typer.Option(min=1, help="Threads of the linear algebra; default: OMP_NUM_THREADS, or 1.")
+        int | None,
+        typer.Option(min=1, help="Threads of the linear algebra; default (and best): 1, or OMP_NUM_THREADS."),
     ] = None,
 ) -> None:
     """Score trees against gold trees: UAS and LAS in three conventions.

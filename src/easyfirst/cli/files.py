@@ -111,7 +111,8 @@ class _FirstLine:
 
     def __iter__(self) -> Iterator[bytes]:
         for line in self._stream:
-            if not line.startswith(b"#") and line.strip(b"\r\n" + BYTE_ORDER_MARK):
+            text = line.removeprefix(BYTE_ORDER_MARK)
+            if not text.startswith(b"#") and text.strip(b"\r\n"):
                 self.line = line
                 yield line
                 break

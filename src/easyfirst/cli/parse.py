@@ -51,7 +51,8 @@ def parse(
         int, typer.Option(min=1, help="Sentences parsed at once; 1: each is written before the next is read.")
     ] = 256,
     threads: Annotated[
-        int | None, typer.Option(min=1, help="Threads of the linear algebra; default: OMP_NUM_THREADS, or 1.")
+        int | None,
+        typer.Option(min=1, help="Threads of the linear algebra; default (and best): 1, or OMP_NUM_THREADS."),
     ] = None,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Print nothing but errors on stderr.")] = False,
 ) -> None:

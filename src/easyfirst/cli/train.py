@@ -48,7 +48,7 @@ def train(
     resume: Annotated[bool, typer.Option("--resume", help="Go on with the run in DIR where it stopped.")] = False,
     overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace what is in DIR.")] = False,
     threads: Annotated[
-        int | None, typer.Option(min=1, help="Threads to compute with; default: OMP_NUM_THREADS, or 1.")
+        int | None, typer.Option(min=1, help="Threads to compute with; default (and best): 1, or OMP_NUM_THREADS.")
     ] = None,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No progress and no report.")] = False,
 ) -> None:

@@ -62,7 +62,7 @@ def write_card(facts: CardFacts) -> str:
 def _summary(config: Config) -> str:
     tags = {"none": "no tags", "upos": "UPOS tags", "xpos": "XPOS tags", "both": "UPOS and XPOS tags"}
     return (
-        "A dependency parser for [easyfirst](https://pypi.org/project/easyfirst/): easy-first, bottom-up parsing with "
+        "A dependency parser for easyfirst: easy-first, bottom-up parsing with "
         "hierarchical tree LSTMs\n(Kiperwasser & Goldberg, TACL 2016). "
         f"It reads words and {tags[config.network.tags]}; preset `{config.preset}`.\n"
     )

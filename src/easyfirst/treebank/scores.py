@@ -22,6 +22,7 @@ from unicodedata import category
 
 from easyfirst.errors import DataError
 from easyfirst.treebank.sentence import Sentence
+from easyfirst.treebank.tree import check_shape
 
 LENGTHS = ("1-10", "11-20", "21-30", "31-40", "41-50", "51+")
 
@@ -165,7 +166,8 @@ class Scorer:
 
 
 def score(gold: Iterable[Sentence], system: Iterable[Sentence]) -> Scores:
-    """Compare two treebanks of the same words, sentence by sentence, without holding either in memory."""
+    """Compare two treebanks of the same words, sentence by sentence, without holding either in memory. Both must hold
+    trees: what has several roots or a cycle is an error, as it is to the official scorer."""
     scorer = Scorer()
     for number, (gold_sentence, system_sentence) in enumerate(zip_longest(gold, system), 1):
         if gold_sentence is None or system_sentence is None:
@@ -209,6 +211,7 @@ def _all_heads(number: int, side: str, sentence: Sentence) -> list[int]:
             source=sentence.source,
             line=sentence.word_line(m),
         )
+    check_shape(sentence, heads)
     return heads
 
 

@@ -55,28 +55,36 @@ def _walk_cycle(heads: Sequence[int], m: int) -> list[int]:
 
 def check_tree(sentence: Sentence) -> Tree:
     """The tree of a gold sentence, or a DataError at the word that makes it none."""
-
-    def error(message: str, m: int) -> DataError:
-        return DataError(message, source=sentence.source, line=sentence.word_line(m - 1))
-
-    def name(m: int) -> str:
-        return f"{m} {sentence.forms[m - 1]!r}"
-
     heads: list[int] = []
     relations: list[str] = []
     for m, (head, relation) in enumerate(zip(sentence.heads, sentence.relations, strict=True), 1):
         if head is None:
-            raise error(f"word {name(m)} has no head; a gold tree needs a HEAD for every word", m)
+            raise _error(sentence, f"word {_name(sentence, m)} has no head; a gold tree needs a HEAD for every word", m)
         if relation is None:
-            raise error(f"word {name(m)} has no relation; a gold tree needs a DEPREL for every word", m)
+            message = f"word {_name(sentence, m)} has no relation; a gold tree needs a DEPREL for every word"
+            raise _error(sentence, message, m)
         heads.append(head)
         relations.append(relation)
+    check_shape(sentence, heads)
+    return Tree(tuple(heads), tuple(relations))
+
+
+def check_shape(sentence: Sentence, heads: Sequence[int]) -> None:
+    """Raise a DataError unless the heads are those of a tree: one root, and no cycle."""
     roots = [m for m, head in enumerate(heads, 1) if head == 0]
     if not roots:
-        raise error("no word has HEAD 0; a tree needs one root", 1)
+        raise _error(sentence, "no word has HEAD 0; a tree needs one root", 1)
     if len(roots) > 1:
-        raise error(f"words {' and '.join(map(name, roots))} all have HEAD 0; a tree has one root", roots[1])
+        names = " and ".join(_name(sentence, m) for m in roots)
+        raise _error(sentence, f"words {names} all have HEAD 0; a tree has one root", roots[1])
     if cycle := find_cycle(heads):
-        way = " -> ".join(map(name, [*cycle, cycle[0]]))
-        raise error(f"the heads of these words form a cycle: {way}; a tree has none", cycle[0])
-    return Tree(tuple(heads), tuple(relations))
+        way = " -> ".join(_name(sentence, m) for m in [*cycle, cycle[0]])
+        raise _error(sentence, f"the heads of these words form a cycle: {way}; a tree has none", cycle[0])
+
+
+def _error(sentence: Sentence, message: str, m: int) -> DataError:
+    return DataError(message, source=sentence.source, line=sentence.word_line(m - 1))
+
+
+def _name(sentence: Sentence, m: int) -> str:
+    return f"{m} {sentence.forms[m - 1]!r}"
