@@ -198,11 +198,11 @@ def test_ud_equals_the_official_scorer(path: Path, seed: int) -> None:
 
 
 @pytest.mark.parametrize(
-    ("heads", "message"), [([2, 1], "form a cycle"), ([0, 0], "one root"), ([2, 2], "needs one root")]
+    ("heads", "message"), [([0, 3, 2], "form a cycle"), ([0, 0, 1], "one root"), ([2, 3, 1], "needs one root")]
 )
 def test_what_is_no_tree_is_not_scored(heads: list[int], message: str) -> None:
-    right = Sentence.from_words(["a", "b"], heads=[2, 0], relations=["x", "root"])
-    wrong = Sentence.from_words(["a", "b"], heads=heads, relations=["x", "root"])
+    right = Sentence.from_words(["a", "b", "c"], heads=[2, 0, 2], relations=["x", "root", "x"])
+    wrong = Sentence.from_words(["a", "b", "c"], heads=heads, relations=["x", "root", "x"])
     for gold, system in ((right, wrong), (wrong, right)):
         with pytest.raises(DataError, match=message):
             score([gold], [system])

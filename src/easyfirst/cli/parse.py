@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Generator, Iterable
+from collections.abc import Generator, Iterable, Iterator
 from contextlib import contextmanager
 from enum import Enum
 from pathlib import Path
@@ -16,7 +16,11 @@ from easyfirst.cli.files import STANDARD, Inputs, check_output, is_standard_outp
 from easyfirst.cli.threads import set_threads
 
 if TYPE_CHECKING:
+    from easyfirst.model.vocab import Vocabulary
     from easyfirst.parsing.batch import Parse
+
+
+MANY_UNKNOWN = 0.3
 
 
 class Format(str, Enum):
@@ -74,18 +78,44 @@ def parse(
     parser = load(model)
     if not quiet and STANDARD in sources.names and sys.stdin.isatty():
         print("reading from the terminal; Ctrl-D ends the input", file=sys.stderr)
+    tags = _TagCheck(parser.model.vocabulary)
     shows_progress = not quiet and sys.stderr.isatty() and not (is_standard_output(output) and sys.stdout.isatty())
     with open_output(output) as stream, _reporting(sources.n_bytes, visible=shows_progress) as report:
         begin = time.perf_counter()
         parses = parser.pipe(sources, batch_size=batch_size)
+        parses = map(tags.see, parses)
         n_sentences, n_words = _write(parses, sources, stream, deps=deps, flush=batch_size == 1, report=report)
         seconds = time.perf_counter() - begin
     if not quiet:
+        for warning in tags.warnings(n_words):
+            print(warning, file=sys.stderr)
         rate = n_words / max(seconds, 1e-9)
         print(
             f"parsed {n_sentences:,} sentences, {n_words:,} words in {seconds:.1f} s: {rate:,.0f} words/s",
             file=sys.stderr,
         )
+
+
+class _TagCheck:
+    """Counts the tags that the model has never seen: if they are many, they are probably of another tagset."""
+
+    def __init__(self, vocabulary: Vocabulary) -> None:
+        self._vocabulary = vocabulary
+        self._n_unknown = dict.fromkeys(vocabulary.tags, 0)
+
+    def see(self, parse: Parse) -> Parse:
+        for kind, known in self._vocabulary.tags.items():
+            tags = parse.sentence.upos if kind == "upos" else parse.sentence.xpos
+            self._n_unknown[kind] += sum(tag not in known for tag in tags)
+        return parse
+
+    def warnings(self, n_words: int) -> Iterator[str]:
+        for kind, n in self._n_unknown.items():
+            if n > MANY_UNKNOWN * n_words:
+                yield (
+                    f"warning: the model does not know {n / n_words:.0%} of the {kind.upper()} tags; "
+                    "are they of another tagset than its treebank's?"
+                )
 
 
 def _write(
