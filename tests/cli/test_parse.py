@@ -331,10 +331,10 @@ def test_a_closed_input_is_an_error_and_no_traceback(model: Path) -> None:
     assert b"standard input is closed" in done.stderr
 
 
-def test_tags_of_another_tagset_are_noticed(run: Run, model: Path, data: Path) -> None:
+def test_tags_of_another_tagset_are_noticed(run: Run, xpos_model: Path, data: Path) -> None:
     content = (data / "multiword.conllu").read_bytes()
-    assert b"warning" not in run("parse", "--model", model, stdin=content).stderr
-    foreign = b"1\tYes\t_\tUH\t_\t_\t_\t_\t_\t_\n\n"
-    done = run("parse", "--model", model, stdin=foreign)
-    assert b"warning: the model does not know 100% of the UPOS tags" in done.stderr
-    assert not run("parse", "--model", model, "--quiet", stdin=foreign).stderr
+    assert b"warning" not in run("parse", "--model", xpos_model, stdin=content).stderr
+    foreign = b"1\tYes\t_\t_\tFOREIGN\t_\t_\t_\t_\t_\n\n"
+    done = run("parse", "--model", xpos_model, stdin=foreign)
+    assert b"warning: the model does not know 100% of the XPOS tags" in done.stderr
+    assert not run("parse", "--model", xpos_model, "--quiet", stdin=foreign).stderr
