@@ -16,6 +16,7 @@ os.environ |= dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM
 import argparse
 import statistics
 import time
+from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
@@ -30,10 +31,10 @@ BATCH_SIZES = (1, 16, 64, 256)
 SGEMM_ROWS, SGEMM_INNER, SGEMM_COLUMNS = 256, 400, 800
 
 
-def multiply_adds(config: NetworkConfig, *, n_relations: int, external_dim: int, attachments_per_word: float) -> float:
+def multiply_adds(config: NetworkConfig, lengths: Sequence[int], *, n_relations: int, external_dim: int) -> float:
     """What the model needs a word, if nothing is computed twice: v_i, two leaf states and their projections for each
     word; the modifier's encoding, one step of one RNN, the new half of the projections and the scores of the pairs
-    around it for each attachment; and the score of each first pair."""
+    around it for each attachment but a sentence's last; and the score of each first pair."""
     n_gates = CELLS[config.rnn].n_gates
     n_first_gates = n_gates - CELLS[config.rnn].n_idle_gates
     vector, tree, hidden = config.vector_dim, config.tree_dim, config.hidden_dim
@@ -50,7 +51,9 @@ def multiply_adds(config: NetworkConfig, *, n_relations: int, external_dim: int,
         attachment = 2 * tree * vector + sum((dim + tree) * n_gates * tree for dim in inputs)
         attachment += tree * config.n_slots * 2 * hidden
     attachment += config.n_slots * score
-    return words + leaf + attachments_per_word * (attachment + score)
+    n_first_pairs = sum(n - 1 for n in lengths)
+    n_attachments = sum(max(n - 2, 0) for n in lengths)
+    return words + leaf + (n_attachments * attachment + n_first_pairs * score) / sum(lengths)
 
 
 def sgemm_rate(seconds: float) -> float:
@@ -78,9 +81,9 @@ def main() -> None:
     external = parser.model.arrays.get("words.external")
     needed = multiply_adds(
         parser.config.network,
+        [len(sentence) for sentence in sentences],
         n_relations=len(parser.model.vocabulary.relations),
         external_dim=0 if external is None else external.shape[1],
-        attachments_per_word=1 - len(sentences) / n_words,
     )
     batch_parser = BatchParser.of(parser.model.arrays, parser.config, parser.model.vocabulary)
     speeds: dict[int, list[float]] = {size: [] for size in BATCH_SIZES}

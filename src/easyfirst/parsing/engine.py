@@ -6,11 +6,12 @@ Every step, every sentence that still has a pair takes one action. Which one is 
 What makes it fast is what it does not compute again. The scorer's hidden layer is linear in each slot of the window,
 so every node keeps its projection by every slot, and a pair's hidden layer is a sum of rows. An attachment
 changes one side of one node: its projections are updated by the difference, and only the pairs whose
-window holds the head are scored anew.
+window holds the head are scored anew. A sentence's last attachment changes nothing that is still looked at.
 """
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
@@ -92,17 +93,22 @@ class Engine:
     def _run(self, candidates: Candidates, choose: Choose, derivations: Derivations, nodes: _Nodes) -> None:
         pending = candidates.pending
         self._score_all(pending, candidates, nodes)
-        n_active = np.searchsorted(-pending.lengths, -np.arange(1, candidates.width))  # longer than 1, 2, ..
-        for n in n_active.tolist():
+        n_active = np.searchsorted(-pending.lengths, -np.arange(1, candidates.width + 1)).tolist()  # longer than 1, ..
+        for n, n_next in itertools.pairwise(n_active):
             actions = choose(candidates, n)
             h, m = head_and_modifier(actions.left, pending.next.take(actions.left), actions.directions)
-            nodes.attach(h, m, actions)
-            pending.remove(m)
-            candidates.withdraw(m)
-            self._rescore(pending, candidates, nodes, h)
+            if n_next:  # what a sentence's last attachment makes of its head, nobody will ask
+                self._attach(candidates, nodes, h[:n_next], m[:n_next], actions)
             derivations.heads.append(h)
             derivations.modifiers.append(m)
             derivations.actions.append(actions)
+
+    def _attach(self, candidates: Candidates, nodes: _Nodes, h: Ints, m: Ints, actions: Actions) -> None:
+        """Heads take their modifiers, in the first sentences for which actions were chosen."""
+        nodes.attach(h, m, actions.directions[: len(h)], actions.relations[: len(h)])
+        candidates.pending.remove(m)
+        candidates.withdraw(m)
+        self._rescore(candidates.pending, candidates, nodes, h)
 
     @staticmethod
     def _score_all(pending: Pending, candidates: Candidates, nodes: _Nodes) -> None:
@@ -196,13 +202,13 @@ class _Nodes:
             total += self.by_slot.take(column, 0)
         return total
 
-    def attach(self, h: Ints, m: Ints, actions: Actions) -> None:
+    def attach(self, h: Ints, m: Ints, directions: Ints, relations: Ints) -> None:
         """Heads take their modifiers (lines 7 to 18 of Algorithm 2)."""
         if self.tables.relations is None:
             return
-        relations = self.tables.relations.take(actions.relations, 0)
-        encoded = trees.encode_modifiers(NUMPY, self.weights, self.c.take(m, 0), relations)
-        is_right = actions.directions == RIGHT
+        of_relations = self.tables.relations.take(relations, 0)
+        encoded = trees.encode_modifiers(NUMPY, self.weights, self.c.take(m, 0), of_relations)
+        is_right = directions == RIGHT
         n_right = np.count_nonzero(is_right)
         if n_right in (0, len(h)):
             self._attach_on_side(h, encoded, RIGHT if n_right else LEFT)
