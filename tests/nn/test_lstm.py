@@ -1,11 +1,11 @@
-"""The fast LSTM and the stacks built on it equal the definition in ``easyfirst.nn.rnn``, ``words`` and ``trees``."""
+"""The fast LSTM and the stacks built on it equal the definition in ``easyfirst.nn.rnn`` and ``trees``."""
 
 from __future__ import annotations
 
 import numpy as np
 import pytest
 
-from easyfirst.nn import lstm, words
+from easyfirst.nn import lstm
 from easyfirst.nn.activations import FEW, overflow_is_fine
 from easyfirst.nn.arrays import Floats
 from easyfirst.nn.namespace import NUMPY
@@ -44,14 +44,6 @@ def test_a_step_is_the_definition(sides: tuple[int, ...], n: int, has_past: bool
     np.testing.assert_allclose(np.concatenate([new_c, h], axis=-1), expected, rtol=2e-6, atol=1e-6)
     if kept is not None:
         assert np.array_equal(c, kept)  # the state belongs to the caller
-
-
-@pytest.mark.parametrize("n_active", [[1], [3, 3, 2, 1], [700, 600, 1]])
-def test_a_layer_over_sequences_is_the_definition(n_active: list[int]) -> None:
-    weights = layer(5, 3, seed=3)
-    x = normal(2, sum(n_active), 5)
-    expected = words.run_layer(NUMPY, CELLS["lstm"], weights, x, n_active)
-    np.testing.assert_allclose(lstm.run_layer(weights, x, n_active), expected, atol=2e-6)
 
 
 @pytest.mark.parametrize("n_layers", [1, 2, 3])

@@ -1,15 +1,13 @@
-"""The LSTM in NumPy, as fast as it gets: equal to ``easyfirst.nn.rnn``, the definition, and tests hold it so.
+"""A step of the tree's LSTMs in NumPy: equal to ``easyfirst.nn.rnn``, the definition, and tests hold it so.
 
-Two things make it fast. Gates lie one after the other, (gates, rows, dim), and not side by side in a row, because NumPy
-spends more on beginning a row than on the numbers in it; the weights need not move for that, a view of them will do.
-And gates are never computed: with E = exp(-x), sigmoid(x) = 1 / (1 + E), and with E = exp(-2x),
-tanh(x) = (1 - E) / (1 + E), so a product of the two is one fraction, and 1 + E is all that is needed of a gate.
+Two things make it faster where there are many rows (bench/choices.py). Gates lie one after the other, (gates, rows,
+dim), and not side by side in a row, because NumPy spends more on beginning a row than on the numbers in it; the weights
+need not move for that, a view of them will do. And gates are never computed: with E = exp(-x), sigmoid(x) = 1 / (1 + E),
+and with E = exp(-2x), tanh(x) = (1 - E) / (1 + E), so a product of the two is one fraction, and 1 + E is all that is
+needed of a gate.
 """
 
 from __future__ import annotations
-
-from collections.abc import Sequence
-from typing import Protocol
 
 import numpy as np
 
@@ -20,19 +18,6 @@ N_GATES = 4
 ENOUGH = np.float32(20)
 """tanh of half of it is one in float32; its exp is so small that products with it do not overflow unless they may."""
 _SCALES = np.array([-1, -1, -1, -2], dtype=np.float32)[:, None, None]  # forget, input, output, candidate
-
-
-class Weights(Protocol):
-    """The weights of a layer in both directions, as ``easyfirst.nn.rnn.Layer`` has them."""
-
-    @property
-    def input(self) -> Floats: ...
-
-    @property
-    def recurrent(self) -> Floats: ...
-
-    @property
-    def bias(self) -> Floats: ...
 
 
 def by_gate(weights: Floats) -> Floats:
@@ -74,19 +59,3 @@ def step(z: Floats, c: Floats | None) -> tuple[Floats, Floats]:
         np.subtract(TWO, h, out=h)
     h /= of_output
     return new_c, h
-
-
-def run_layer(layer: Weights, x: Floats, n_active: Sequence[int]) -> Floats:
-    """``easyfirst.nn.words.run_layer``: packed sequences, both directions, (2, n_words, in) -> (2, n_words, dim)."""
-    z = product(x, layer.input)  # (2, gates, n_words, dim)
-    z += by_gate(layer.bias)
-    begin = n_active[0]
-    c, h = step(z[:, 1:, :begin], None)
-    outputs = [h]
-    for n in n_active[1:]:
-        z_now = z[:, :, begin : begin + n]
-        z_now += product(h[:, :n], layer.recurrent)
-        c, h = step(z_now, c[:, :n])
-        outputs.append(h)
-        begin += n
-    return np.concatenate(outputs, axis=1)

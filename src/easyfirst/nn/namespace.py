@@ -12,7 +12,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from easyfirst.nn import activations, lstm
+from easyfirst.nn import activations
 from easyfirst.nn.arrays import Ints
 
 Array: TypeAlias = Any
@@ -27,8 +27,8 @@ class Namespace:
     """``matmul(x, weights)``: rows by one matrix (n, in) @ (in, out), or by two (.., n, in) @ (2, in, out)."""
     tanh: Callable[[Array], Array]
     sigmoid: Callable[[Array], Array]
-    lstm_layer: Callable[[Any, Array, list[int]], Array]
-    """``lstm_layer(layer, x, n_active)``: a kernel for LSTMs equal to :func:`easyfirst.nn.words.run_layer`."""
+    lstm_layer: Callable[[Any, Array, list[int]], Array] | None
+    """``lstm_layer(layer, x, n_active)``: a kernel for LSTMs equal to :func:`easyfirst.nn.words.run_layer`, if any."""
     concat: Callable[[list[Array], int], Array]
     stack: Callable[[list[Array], int], Array]
     embed: Callable[[Array, Array], Array]
@@ -43,7 +43,7 @@ NUMPY = Namespace(
     matmul=np.matmul,
     tanh=activations.tanh,
     sigmoid=activations.sigmoid,
-    lstm_layer=lstm.run_layer,
+    lstm_layer=None,
     concat=np.concatenate,
     stack=np.stack,
     embed=lambda table, ids: table.take(ids, 0),

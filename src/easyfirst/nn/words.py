@@ -80,7 +80,7 @@ def encode_words(xp: Namespace, weights: WordWeights, ids: WordIds, packing: Pac
     order, place = xp.index(packing.order), xp.index(packing.place)
     x = xp.stack([xp.take(x, order[0]), xp.take(x, order[1])], 0)  # (2, n_words, vector_dim), time after time
     for layer in weights.layers:
-        if weights.cell.name == "lstm":
+        if xp.lstm_layer is not None and weights.cell.name == "lstm":
             x = xp.lstm_layer(layer, x, packing.n_active)
         else:
             x = run_layer(xp, weights.cell, layer, x, packing.n_active)

@@ -1,0 +1,176 @@
+"""The measurements behind choices that docs/decisions.md defends: each the slower way against the one taken.
+
+    python bench/choices.py
+
+Needs no data: the paper's sizes, random weights and sentences. Both ways alternate in one process; the figure is the
+median of their ratios. Threads are compared in processes of their own, because NumPy reads their number once.
+"""
+
+from __future__ import annotations
+
+import os
+
+os.environ |= {
+    name: os.environ.get(name, "1") for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
+}
+
+import argparse
+import dataclasses
+import statistics
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from unittest import mock
+
+import numpy as np
+import report
+
+from easyfirst.model.config import Config
+from easyfirst.model.parameters import Sizes, initial_parameters
+from easyfirst.nn.activations import overflow_is_fine
+from easyfirst.nn.namespace import NUMPY
+from easyfirst.nn.network import network_of
+from easyfirst.nn.rnn import CELLS
+from easyfirst.nn.stacks import LstmStack, PlainStack, Stack
+from easyfirst.nn.trees import LEFT
+from easyfirst.nn.words import Packing, WordIds, encode_words, run_layer
+from easyfirst.parsing.engine import Engine, easiest
+from easyfirst.parsing.oracle import Gold
+
+SIZES = Sizes(words=1000, tags={"upos": 18}, relations=50)
+SENTENCES, LENGTH = 8, 16
+SEED = 1
+THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
+
+
+def ratio(slower: Callable[[], object], faster: Callable[[], object], rounds: int) -> float:
+    """How many times as long the first takes."""
+    ratios: list[float] = []
+    for _ in range(rounds + 1):
+        seconds: list[float] = []
+        for way in (slower, faster):
+            started = time.perf_counter()
+            way()
+            seconds.append(time.perf_counter() - started)
+        ratios.append(seconds[0] / seconds[1])
+    return statistics.median(ratios[1:])
+
+
+def tanh_against_exp(rounds: int) -> float:
+    x = np.random.default_rng(SEED).standard_normal(100_000).astype(np.float32)
+    out = np.empty_like(x)
+    return ratio(lambda: np.tanh(x, out=out), lambda: np.exp(x, out=out), rounds)
+
+
+def rows_against_gates(rounds: int) -> float:
+    """An operation on one gate of 128 rows: side by side with the other gates, or after them."""
+    z = np.random.default_rng(SEED).random((128, 4 * 200), dtype=np.float32)
+    beside, apart = z[:, 200:400], z.reshape(4, 128, 200)[1]
+
+    def many(gate: np.ndarray) -> None:
+        for _ in range(100):
+            np.multiply(gate, gate, out=gate)
+
+    return ratio(lambda: many(beside), lambda: many(apart), rounds)
+
+
+def trees_by_definition_against_kernel(n_rows: int, rounds: int) -> float:
+    """Leaves, and one attachment for each, in NumPy."""
+    arrays = initial_parameters(Config().network, SIZES, np.random.default_rng(SEED))
+    weights = network_of(arrays, rnn="lstm").trees
+    x = np.random.default_rng(SEED).standard_normal((n_rows, 200)).astype(np.float32)
+
+    def attach(stack: Stack) -> None:
+        stack.advance([part[LEFT] for part in stack.start(x)], x, side=LEFT)
+
+    return ratio(lambda: attach(PlainStack(weights)), lambda: attach(LstmStack(weights.layers)), rounds)
+
+
+def plain_against_written_derivatives(rounds: int) -> float:
+    """Exploring and learning from a batch, by plain differentiation of the definition and by the kernels."""
+    from easyfirst.training import learner as learning
+    from easyfirst.training.corpus import Batch
+    from easyfirst.training.torch_namespace import TORCH
+    from easyfirst.training.tree_encoder import TreeEncoder
+
+    rng = np.random.default_rng(SEED)
+    learner = learning.Learner(initial_parameters(Config().network, SIZES, rng), Config(), rng)
+    n_words = SENTENCES * LENGTH
+    heads = [[0, *[1] * (LENGTH - 1)]] * SENTENCES
+    gold = Gold.of(heads, [[0] * LENGTH] * SENTENCES)
+    ids = WordIds(rng.integers(0, 1000, n_words), None, (rng.integers(0, 18, n_words),))
+    batch = Batch(np.full(SENTENCES, LENGTH), ids, gold)
+
+    def learn() -> None:
+        learner.learn(learner.explore(batch))
+        for tensor in learner.parameters.values():
+            tensor.grad = None
+
+    plain = dataclasses.replace(TORCH, lstm_layer=lambda layer, x, n: run_layer(TORCH, CELLS["lstm"], layer, x, n))
+
+    def learn_plainly() -> None:
+        climb = TreeEncoder._climb  # pyright: ignore[reportPrivateUsage]
+        with mock.patch.object(learning, "TORCH", plain), mock.patch.object(TreeEncoder, "_climb_fast", climb):
+            learn()
+
+    return ratio(learn_plainly, learn, rounds)
+
+
+def parse_random_sentences() -> float:
+    """Seconds to parse a batch, with as many threads as the environment says."""
+    rng = np.random.default_rng(SEED)
+    network = network_of(initial_parameters(Config().network, SIZES, rng), rnn="lstm")
+    engine, lengths = Engine(network), [LENGTH] * SENTENCES
+    n_words = SENTENCES * LENGTH
+    ids = WordIds(rng.integers(0, 1000, n_words), None, (rng.integers(0, 18, n_words),))
+    seconds: list[float] = []
+    with overflow_is_fine():
+        for _ in range(21):
+            started = time.perf_counter()
+            engine.run(encode_words(NUMPY, network.words, ids, Packing.of(lengths)), lengths, easiest)
+            seconds.append(time.perf_counter() - started)
+    return statistics.median(seconds[1:])
+
+
+def two_threads_against_one(rounds: int) -> float:
+    def seconds(n_threads: int) -> float:
+        environment = os.environ | dict.fromkeys(THREADS, str(n_threads))
+        command = [sys.executable, __file__, "--parse"]
+        return float(subprocess.run(command, env=environment, check=True, capture_output=True, text=True).stdout)
+
+    return statistics.median(seconds(2) / seconds(1) for _ in range(rounds))
+
+
+def main() -> None:
+    arguments = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    arguments.add_argument("--rounds", type=int, default=15)
+    arguments.add_argument("--parse", action="store_true", help=argparse.SUPPRESS)
+    options = arguments.parse_args()
+    if options.parse:
+        print(parse_random_sentences())
+        return
+    found = {
+        "np.tanh against np.exp": tanh_against_exp(options.rounds),
+        "an operation on a gate: beside the others against apart": rows_against_gates(options.rounds),
+        **{
+            f"leaves and attachments, {n} at a time: definition against kernel": trees_by_definition_against_kernel(
+                n, options.rounds
+            )
+            for n in (1, 16, 128)
+        },
+        "learning from a batch: plain differentiation against the kernels": plain_against_written_derivatives(
+            options.rounds
+        ),
+        "parsing 8 sentences: two threads against one": two_threads_against_one(max(3, options.rounds // 5)),
+    }
+    result = {
+        "seed": SEED,
+        "rounds": options.rounds,
+        "ratios": {name: round(value, 2) for name, value in found.items()},
+    }
+    report.write("choices", result, ("", "times as long"), [(name, f"{value:.2f}") for name, value in found.items()])
+
+
+if __name__ == "__main__":
+    main()
