@@ -1,7 +1,7 @@
 """A step of the tree's LSTMs in NumPy: equal to ``easyfirst.nn.rnn``, the definition, and tests hold it so.
 
 Two things make it faster where there are many rows (bench/choices.py). Gates lie one after the other, (gates, rows,
-dim), and not side by side in a row, because NumPy spends more on beginning a row than on the numbers in it; the weights
+dim), and not side by side in a row, because NumPy spends more on beginning a row than on the numbers in it; weights
 need not move for that, a view of them will do. And gates are never computed: with E = exp(-x), sigmoid(x) = 1 / (1 + E),
 and with E = exp(-2x), tanh(x) = (1 - E) / (1 + E), so a product of the two is one fraction, and 1 + E is all that is
 needed of a gate.
