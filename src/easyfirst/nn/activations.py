@@ -1,8 +1,8 @@
 """The network's activation functions in NumPy, in place.
 
 All of them go through one exponential, sigmoid(x) = 1 / (1 + exp(-x)) and tanh(x) = 2 sigmoid(2x) - 1, because
-``np.exp`` takes about half the time of ``np.tanh`` where there is no AVX-512. Far below zero the exponential is infinite and
-the sigmoid zero, as it should be: callers of these functions let it overflow (:func:`overflow_is_fine`).
+``np.exp`` takes about half the time of ``np.tanh`` without AVX-512. Far below zero the exponential is infinite
+and the sigmoid zero, as it should be: callers of these functions let it overflow (:func:`overflow_is_fine`).
 """
 
 from __future__ import annotations

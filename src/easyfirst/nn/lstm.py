@@ -2,9 +2,9 @@
 
 Two things make it faster where there are many rows (bench/choices.py). Gates lie one after the other, (gates, rows,
 dim), and not side by side in a row, because NumPy spends more on beginning a row than on the numbers in it; weights
-need not move for that, a view of them will do. And gates are never computed: with E = exp(-x), sigmoid(x) = 1 / (1 + E),
-and with E = exp(-2x), tanh(x) = (1 - E) / (1 + E), so a product of the two is one fraction, and 1 + E is all that is
-needed of a gate.
+need not move for that, a view of them will do. And gates are never computed: with E = exp(-x), sigmoid(x) is
+1 / (1 + E), and with E = exp(-2x), tanh(x) is (1 - E) / (1 + E), so a product of the two is one fraction, and 1 + E is
+all that is needed of a gate.
 """
 
 from __future__ import annotations
