@@ -32,9 +32,10 @@ from easyfirst.nn.activations import overflow_is_fine
 from easyfirst.nn.namespace import NUMPY
 from easyfirst.nn.network import network_of
 from easyfirst.nn.rnn import CELLS
+from easyfirst.nn.sequences import Packing, run_layer
 from easyfirst.nn.stacks import LstmStack, PlainStack, Stack
 from easyfirst.nn.trees import LEFT
-from easyfirst.nn.words import Packing, WordIds, encode_words, run_layer
+from easyfirst.nn.words import WordIds, encode_words
 from easyfirst.parsing.engine import Engine, easiest
 from easyfirst.parsing.oracle import Gold
 

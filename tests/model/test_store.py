@@ -21,8 +21,9 @@ from hypothesis import strategies as st
 from safetensors import safe_open
 
 from easyfirst.errors import ModelError
-from easyfirst.model import store
+from easyfirst.model.part import installed_version
 from easyfirst.model.store import Model, load_model, save_model, sizes_of
+from easyfirst.model.weights import checksum
 
 MakeModel = Callable[..., Model]
 FILES = ["README.md", "config.json", "vocab.json", "weights.safetensors"]
@@ -54,7 +55,7 @@ def repack(directory: Path, arrays: dict[str, np.ndarray], **header: Any) -> Non
     values = {
         "network": json.loads((directory / "config.json").read_bytes())["network"],
         "vocabulary_sha256": hashlib.sha256((directory / "vocab.json").read_bytes()).hexdigest(),
-        "arrays_sha256": store._checksum(arrays),  # pyright: ignore[reportPrivateUsage]
+        "arrays_sha256": checksum(arrays),
     }
     content = safetensors.numpy.save(arrays, {"easyfirst": json.dumps(values | header)})
     (directory / "weights.safetensors").write_bytes(content)
@@ -148,7 +149,7 @@ def test_a_package_that_is_not_installed_has_an_unknown_version(monkeypatch: pyt
         raise importlib.metadata.PackageNotFoundError(name)
 
     monkeypatch.setattr(importlib.metadata, "version", fail)
-    assert store.installed_version() == "unknown"
+    assert installed_version() == "unknown"
 
 
 def test_a_model_needs_no_card(saved: Path) -> None:
@@ -373,8 +374,14 @@ def test_a_foreign_model_is_called_so(tmp_path: Path, file: str, maker: str) -> 
 
 
 def test_a_config_of_another_kind_is_foreign(saved: Path) -> None:
-    edit_config(saved, lambda values: values.update(kind="easyfirst-tagger"))
+    edit_config(saved, lambda values: values.update(kind="another-parser"))
     with pytest.raises(ModelError, match=r"config\.json belongs to a foreign model"):
+        load_model(saved)
+
+
+def test_another_part_of_a_model_is_named(saved: Path) -> None:
+    edit_config(saved, lambda values: values.update(kind="easyfirst-tagger"))
+    with pytest.raises(ModelError, match=r"model is an easyfirst-tagger, and an easyfirst-parser is needed here"):
         load_model(saved)
 
 
@@ -434,7 +441,9 @@ def test_training_settings_do_not_bind_the_weights(saved: Path) -> None:
 
 
 def test_a_damaged_vocabulary_names_its_file(saved: Path) -> None:
+    arrays = load_model(saved).arrays
     (saved / "vocab.json").write_text('{"words": []}')
+    repack(saved, arrays)
     with pytest.raises(ModelError, match=r"vocab\.json: the vocabulary is damaged \('external' is missing\)"):
         load_model(saved)
 

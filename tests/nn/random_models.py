@@ -14,7 +14,8 @@ from easyfirst.model.config import NetworkConfig
 from easyfirst.model.parameters import Sizes, parameter_shapes
 from easyfirst.nn.namespace import NUMPY
 from easyfirst.nn.network import Network, network_of
-from easyfirst.nn.words import Packing, WordIds, encode_words
+from easyfirst.nn.sequences import Packing
+from easyfirst.nn.words import WordIds, encode_words
 from easyfirst.parsing.oracle import Gold
 from tests.twins import Twin
 

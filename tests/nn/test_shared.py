@@ -10,7 +10,7 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from easyfirst.nn import rnn, scorer, trees, words
+from easyfirst.nn import rnn, scorer, sequences, trees, words
 from easyfirst.nn.activations import overflow_is_fine
 from easyfirst.nn.namespace import NUMPY, Array, Namespace
 from easyfirst.nn.network import Network, network_of
@@ -67,10 +67,10 @@ def test_words_are_encoded_by_both_alike(model: Model, lengths: list[int], seed:
 
 @pytest.mark.parametrize("model", KINDS)
 def test_a_layer_runs_alike(model: Model) -> None:
-    packing = words.Packing.of([5, 3, 3, 1])
+    packing = sequences.Packing.of([5, 3, 3, 1])
 
     def run(xp: Namespace, network: Network, x: Array) -> Array:
-        return words.run_layer(xp, network.words.cell, network.words.layers[0], x, packing.n_active)
+        return sequences.run_layer(xp, network.words.cell, network.words.layers[0], x, packing.n_active)
 
     if model.config.bilstm_layers:
         assert_same(run, model, normal(2, 12, model.config.vector_dim))

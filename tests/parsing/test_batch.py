@@ -17,7 +17,8 @@ from easyfirst.model.parameters import Sizes, initial_parameters
 from easyfirst.model.vocab import Vocabulary
 from easyfirst.nn.namespace import NUMPY
 from easyfirst.nn.network import network_of
-from easyfirst.nn.words import Packing, encode_words
+from easyfirst.nn.sequences import Packing
+from easyfirst.nn.words import encode_words
 from easyfirst.parsing.batch import BatchParser, Parse, _batches, check_tags
 from easyfirst.parsing.engine import Engine, easiest
 from easyfirst.treebank.conllu import read_conllu

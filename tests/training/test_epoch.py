@@ -45,6 +45,7 @@ class FakeLearner:
         self.explored: list[Note] = []
         self.updates: list[list[Note]] = []
         self.waiting: list[Note] = []
+        self.rate_shares: list[float] = []
 
     def explore(self, batch: Batch) -> Note:
         self.explored.append(Note(batch, self.rule(batch)))
@@ -57,7 +58,8 @@ class FakeLearner:
     def learn(self, explored: Note) -> None:
         self.waiting.append(explored)
 
-    def update(self) -> None:
+    def update(self, *, rate_share: float) -> None:
+        self.rate_shares.append(rate_share)
         self.updates.append(self.waiting)
         self.waiting = []
 
@@ -82,7 +84,7 @@ class School:
     def run_epoch(self) -> EpochStats:
         self.learner.explored.clear()
         self.learner.updates.clear()
-        return self.teacher.run_epoch(lambda _: None)
+        return self.teacher.run_epoch(1, lambda _: None)
 
     def order(self) -> list[int]:
         """The numbers of the sentences in the order in which they were explored."""
@@ -156,6 +158,16 @@ def test_what_is_left_at_the_end_is_an_update() -> None:
     stats = school.run_epoch()
     assert stats.updates == len(school.learner.updates) == 1
     assert sum(note.n_violations for note in school.learner.updates[0]) == 10
+
+
+def test_the_rate_falls_in_a_straight_line_over_all_epochs() -> None:
+    school = School([2] * 40, lambda batch: len(batch.lengths), update_after=3, epochs=2, final_rate=0.5)
+    for number in (1, 2):
+        school.teacher.run_epoch(number, lambda _: None)
+    shares = school.learner.rate_shares
+    n_learnt = np.cumsum([sum(len(note.batch.lengths) for note in update) for update in school.learner.updates])
+    assert shares == pytest.approx(1 - 0.5 * n_learnt / 80)
+    assert shares[-1] == pytest.approx(0.5)
 
 
 def test_an_epoch_without_a_violation_has_no_update() -> None:
@@ -236,7 +248,7 @@ class TestBatchSize:
 def test_progress_is_told_after_every_batch() -> None:
     school = School(LENGTHS, every_word)
     seen: list[tuple[int, int, int]] = []
-    stats = school.teacher.run_epoch(lambda stats: seen.append((stats.sentences, stats.words, stats.updates)))
+    stats = school.teacher.run_epoch(1, lambda stats: seen.append((stats.sentences, stats.words, stats.updates)))
     assert len(seen) == len(school.learner.explored)
     assert seen == sorted(seen)
     assert seen[-1] == (200, sum(LENGTHS), stats.updates)

@@ -14,7 +14,8 @@ from torch import Tensor
 
 from easyfirst.nn.network import network_of
 from easyfirst.nn.rnn import CELLS, Layer
-from easyfirst.nn.words import encode_words, run_layer
+from easyfirst.nn.sequences import run_layer
+from easyfirst.nn.words import encode_words
 from easyfirst.training.torch_namespace import TORCH
 from tests.nn.random_models import Model, ids_of, kinds_of_models, packing_of
 

@@ -11,7 +11,8 @@ from easyfirst.model.config import Config, NetworkConfig, TrainingConfig
 from easyfirst.model.parameters import Sizes, initial_parameters
 from easyfirst.nn.namespace import NUMPY
 from easyfirst.nn.network import network_of
-from easyfirst.nn.words import Packing, encode_words
+from easyfirst.nn.sequences import Packing
+from easyfirst.nn.words import encode_words
 from easyfirst.parsing.engine import Engine, easiest
 from easyfirst.training.corpus import Batch
 from easyfirst.training.learner import Learner

@@ -70,7 +70,7 @@ def test_updates_are_adams(clip_norm: float) -> None:
     """Of changing size, so that it shows whether a gradient was clipped before Adam scaled it."""
     config = TrainingConfig(learning_rate=0.01, weight_decay=1e-3, clip_norm=clip_norm)
     parameters = fresh()
-    optimizer, naive = Optimizer(parameters, config), NaiveAdam(parameters, config)
+    optimizer, naive = Optimizer(parameters, config, sparse=TABLES), NaiveAdam(parameters, config)
     for step, scale in enumerate([1.0, 0.01, 30.0, 1.0, 1.0]):
         grads = give_gradients(parameters, step, scale)
         assert optimizer.step() == pytest.approx(naive.step(grads), rel=1e-5)
@@ -81,7 +81,7 @@ def test_updates_are_adams(clip_norm: float) -> None:
 
 def test_rows_not_in_use_stay_bit_for_bit() -> None:
     parameters = fresh()
-    optimizer = Optimizer(parameters, TrainingConfig(weight_decay=0.1))
+    optimizer = Optimizer(parameters, TrainingConfig(weight_decay=0.1), sparse=TABLES)
     before = parameters["words.embedding"].detach().clone()
     used = give_gradients(parameters, 0)["words.embedding"].any(axis=1)
     optimizer.step()
@@ -91,7 +91,7 @@ def test_rows_not_in_use_stay_bit_for_bit() -> None:
 
 def test_a_frozen_table_is_left_alone() -> None:
     parameters = fresh() | {"words.external": torch.ones(3, 2)}
-    optimizer = Optimizer(parameters, TrainingConfig(freeze_external=True))
+    optimizer = Optimizer(parameters, TrainingConfig(freeze_external=True), sparse=TABLES)
     give_gradients({name: x for name, x in parameters.items() if x.requires_grad}, 0)
     optimizer.step()
     assert (parameters["words.external"] == 1).all()
@@ -101,12 +101,12 @@ def test_a_frozen_table_is_left_alone() -> None:
 def test_a_restored_optimizer_goes_on_bit_for_bit(n_before: int) -> None:
     config = TrainingConfig(learning_rate=0.01)
     parameters = fresh()
-    optimizer = Optimizer(parameters, config)
+    optimizer = Optimizer(parameters, config, sparse=TABLES)
     for step in range(n_before):
         give_gradients(parameters, step)
         optimizer.step()
     restored_parameters = {name: x.detach().clone().requires_grad_() for name, x in parameters.items()}
-    restored = Optimizer(restored_parameters, config)
+    restored = Optimizer(restored_parameters, config, sparse=TABLES)
     restored.load_state({name: value.clone() for name, value in optimizer.state().items()})
     for step in range(n_before, n_before + 3):
         for one, its_parameters in ((optimizer, parameters), (restored, restored_parameters)):

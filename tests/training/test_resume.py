@@ -25,6 +25,9 @@ SETTINGS = {
     "network.tree_layers": 1,
     "training.update_after": 20,
     "training.learning_rate": 0.01,
+    "training.dropout": 0.2,
+    "training.averaging": 0.9,
+    "training.final_rate": 0.5,
 }
 
 DRIVER = '''

@@ -621,7 +621,7 @@ class TestTrouble:
             train(job, config_of(network={"tags": "both"}), Listener())
 
     def test_a_loss_that_is_no_number(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-        def fail(*_: object) -> float:
+        def fail(*_: object, **__: object) -> float:
             raise FloatingPointError("the loss is not a finite number")
 
         job = Job(train=TOY, out=tmp_path / "m")

@@ -119,3 +119,26 @@ def test_words_that_make_no_sentence_are_refused(arguments: dict[str, list[str]]
 def test_a_tree_of_another_length_is_refused() -> None:
     with pytest.raises(InputError, match="1 heads and 2 relations for a sentence of 2 words"):
         Sentence.from_words(["a", "b"]).with_tree([0], ["root", "dep"])
+
+
+def test_tags_replace_only_their_columns() -> None:
+    first, _ = read_conllu(DATA / "multiword.conllu")
+    tagged = first.with_tags(upos=["X"] * len(first))
+    assert tagged.upos == ("X",) * len(first)
+    assert tagged.xpos == first.xpos
+    before, after = first.to_bytes().split(b"\n"), tagged.to_bytes().split(b"\n")
+    for old, new in zip(before, after, strict=True):
+        cells = old.split(b"\t")
+        if cells[0].isdigit():
+            cells[3] = b"X"
+        assert new == b"\t".join(cells)
+    assert tagged.with_tags(upos=first.upos, xpos=first.xpos) == first
+    assert first.with_tags() == first
+
+
+def test_tags_that_do_not_fit_are_refused() -> None:
+    sentence = Sentence.from_words(["a", "b"])
+    with pytest.raises(InputError, match="1 xpos tags for a sentence of 2 words"):
+        sentence.with_tags(xpos=["DT"])
+    with pytest.raises(InputError, match="tab or a line end"):
+        sentence.with_tags(upos=["A\tB", "C"])

@@ -13,13 +13,13 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from easyfirst.errors import ConfigError
+from easyfirst.model.learning import check_adam, check_finite, check_regularisation
 from easyfirst.nn.rnn import CELLS
 
 TAGS = {"none": (), "upos": ("upos",), "xpos": ("xpos",), "both": ("upos", "xpos")}
 """Which columns each choice of tags reads."""
 MAX_SIZE, MAX_LAYERS = 1 << 20, 64
 """Bounds that no network needs to pass, so that a damaged file cannot ask for all memory or time."""
-LARGEST = 2.0**63
 
 
 def _require(holds: bool, message: str) -> None:
@@ -90,19 +90,22 @@ class TrainingConfig:
     """The share of every dense weight that an update takes away."""
     freeze_external: bool = False
     """True: external vectors stay as they were given; False: they are trained on."""
+    dropout: float = 0.0
+    """The share of the values of v' and of v that are set to zero by chance while learning."""
+    final_rate: float = 1.0
+    """The share of the learning rate that is left at the end; it falls in a straight line."""
+    averaging: float = 0.0
+    """Parse with a running average of the weights over the updates, with this memory; 0: with the last ones."""
 
     def __post_init__(self) -> None:
-        for name, value in dataclasses.asdict(self).items():
-            _require(-LARGEST <= value <= LARGEST, f"{name} must be a finite number")
+        check_finite(self)
         _require(self.epochs >= 1, "epochs must be at least 1")
         _require(0 <= self.explore_prob <= 1, "explore_prob must be between 0 and 1")
         _require(self.margin > 0, "margin must be positive")
         _require(self.update_after >= 0, "update_after must not be negative")
         _require(self.word_dropout >= 0, "word_dropout must not be negative")
-        _require(self.learning_rate > 0, "learning_rate must be positive")
-        _require(0 <= self.adam_beta1 < 1 and 0 <= self.adam_beta2 < 1, "Adam's betas must be in [0, 1)")
-        _require(self.clip_norm > 0, "clip_norm must be positive")
-        _require(0 <= self.weight_decay < 1, "weight_decay must be in [0, 1)")
+        check_adam(self.learning_rate, self.adam_beta1, self.adam_beta2, self.clip_norm, self.weight_decay)
+        check_regularisation(self.final_rate, self.averaging, self.dropout)
         _require(0 <= self.seed < 2**63, "seed must be a non-negative 63-bit integer")
 
 

@@ -98,12 +98,12 @@ def _foreign_maker(directory: Path) -> str | None:
     return None
 
 
-def prepare_directory(directory: Path) -> None:
-    """Make the directory; what is in an existing one may be replaced only if it is a model."""
+def prepare_directory(directory: Path, kind: str = KIND) -> None:
+    """Make the directory; what is in an existing one may be replaced only if it is a model, or a part, of this kind."""
     try:
         directory.mkdir(parents=True, exist_ok=True)
         others = [name for name in (CONFIG, VOCABULARY, WEIGHTS, CARD) if (directory / name).exists()]
-        if others and not (CONFIG in others and _is_ours((directory / CONFIG).read_bytes())):
+        if others and not (CONFIG in others and _is_of((directory / CONFIG).read_bytes(), kind)):
             raise ModelError(
                 f"{directory} holds files of something else ({', '.join(others)}), which a model would replace; "
                 "choose another directory"
@@ -114,8 +114,8 @@ def prepare_directory(directory: Path) -> None:
         raise ModelError(f"{directory} cannot be written: {error.strerror or error}") from error
 
 
-def _is_ours(config: bytes) -> bool:
+def _is_of(config: bytes, kind: str) -> bool:
     try:
-        return from_json(config, Path(CONFIG)).get("kind") == KIND
+        return from_json(config, Path(CONFIG)).get("kind") == kind
     except ModelError:
         return False

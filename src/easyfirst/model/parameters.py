@@ -20,6 +20,8 @@ EMBEDDING_GAIN = 3.0
 EMBEDDING_LENGTH = EMBEDDING_GAIN * math.sqrt(2)
 """The mean length of a fresh embedding, whatever its width."""
 RNN_INPUT_GAIN = 2.0
+TABLES = ("words.embedding", "words.external", "words.upos", "words.xpos")
+"""The look-up tables of words, whose gradients have few rows."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,9 +47,10 @@ def parameter_shapes(config: NetworkConfig, sizes: Sizes) -> dict[str, tuple[int
         shapes[f"words.{kind}"] = (sizes.tags[kind], config.tag_dim)
     shapes["words.project"] = (input_dim, config.vector_dim)
     shapes["words.bias"] = (config.vector_dim,)
-    shapes |= _rnn_shapes(config, "words.rnn", config.vector_dim // 2, config.bilstm_layers)
+    n_gates = CELLS[config.rnn].n_gates
+    shapes |= rnn_shapes("words.rnn", config.vector_dim, config.vector_dim // 2, config.bilstm_layers, n_gates)
     shapes["trees.padding"] = (config.vector_dim,)
-    shapes |= _rnn_shapes(config, "trees.rnn", config.tree_dim, config.tree_layers)
+    shapes |= rnn_shapes("trees.rnn", config.vector_dim, config.tree_dim, config.tree_layers, n_gates)
     node_dim = config.vector_dim
     if config.tree_layers:
         node_dim = 2 * config.tree_dim
@@ -63,16 +66,44 @@ def parameter_shapes(config: NetworkConfig, sizes: Sizes) -> dict[str, tuple[int
     return shapes
 
 
-def _rnn_shapes(config: NetworkConfig, prefix: str, dim: int, n_layers: int) -> dict[str, tuple[int, ...]]:
-    n_gates = CELLS[config.rnn].n_gates
+def rnn_shapes(prefix: str, input_dim: int, dim: int, n_layers: int, n_gates: int = 4) -> dict[str, tuple[int, ...]]:
+    """A stack of layers in both directions."""
     shapes: dict[str, tuple[int, ...]] = {}
-    input_dim = config.vector_dim
     for number in range(n_layers):
         shapes[f"{prefix}.{number}.input"] = (2, input_dim, n_gates * dim)
         shapes[f"{prefix}.{number}.recurrent"] = (2, dim, n_gates * dim)
         shapes[f"{prefix}.{number}.bias"] = (2, n_gates * dim)
         input_dim = dim
     return shapes
+
+
+def glorot(rng: np.random.Generator, fan_in: int, fan_out: int, shape: tuple[int, ...], gain: float = 1.0) -> Floats:
+    """A fresh matrix."""
+    bound = gain * math.sqrt(6 / (fan_in + fan_out))
+    return rng.uniform(-bound, bound, size=shape).astype(np.float32)
+
+
+def embedding(rng: np.random.Generator, n: int, dim: int) -> Floats:
+    """A fresh look-up table: every row is a vector of its own."""
+    return glorot(rng, dim, 0, (n, dim), EMBEDDING_GAIN)
+
+
+def rnn_arrays(rng: np.random.Generator, prefix: str, input_dim: int, dim: int, n_layers: int) -> dict[str, Floats]:
+    """A fresh stack of LSTM layers in both directions."""
+    return {
+        name: _rnn_array(rng, name, shape, n_gates=4)
+        for name, shape in rnn_shapes(prefix, input_dim, dim, n_layers).items()
+    }
+
+
+def _rnn_array(rng: np.random.Generator, name: str, shape: tuple[int, ...], *, n_gates: int) -> Floats:
+    if name.endswith("bias"):
+        bias = np.zeros(shape, dtype=np.float32)
+        if n_gates == 4:
+            bias[:, : shape[-1] // 4] = 1  # an LSTM's forget gate
+        return bias
+    gain = RNN_INPUT_GAIN if name.endswith(".input") else 1.0
+    return glorot(rng, shape[-2], shape[-1] // n_gates, shape, gain)  # every gate is a matrix of its own
 
 
 def initial_parameters(
@@ -83,28 +114,17 @@ def initial_parameters(
     for name, shape in parameter_shapes(config, sizes).items():
         if name == "words.external" and external is not None:
             arrays[name] = np.array(external, dtype=np.float32)
-        elif name.endswith("bias"):
-            arrays[name] = np.zeros(shape, dtype=np.float32)
-            if config.rnn == "lstm" and ".rnn." in name:
-                arrays[name][:, : shape[-1] // 4] = 1
-        else:
-            bound = _glorot_bound(name, shape, config)
-            arrays[name] = rng.uniform(-bound, bound, size=shape).astype(np.float32)
+        elif name in TABLES:
+            arrays[name] = embedding(rng, *shape)
             if name in ("words.upos", "words.xpos"):
                 arrays[name][0] = 0  # the unknown tag, which training never meets
+        elif name in ("trees.relation", "trees.padding"):
+            arrays[name] = glorot(rng, shape[-1], 0, shape)
+        elif ".rnn." in name:
+            arrays[name] = _rnn_array(rng, name, shape, n_gates=CELLS[config.rnn].n_gates)
+        elif name.endswith("bias"):
+            arrays[name] = np.zeros(shape, dtype=np.float32)
+        else:
+            fan_out = shape[-1] // 2 if name == "scorer.hidden" else shape[-1]  # MLP_U and MLP_L side by side
+            arrays[name] = glorot(rng, shape[-2], fan_out, shape)
     return arrays
-
-
-def _glorot_bound(name: str, shape: tuple[int, ...], config: NetworkConfig) -> float:
-    if name in ("words.embedding", "words.external", "words.upos", "words.xpos"):
-        return EMBEDDING_GAIN * math.sqrt(6 / shape[-1])  # every row is a vector of its own
-    if name in ("trees.relation", "trees.padding"):
-        return math.sqrt(6 / shape[-1])
-    fan_in, fan_out = shape[-2], shape[-1]
-    gain = 1.0
-    if ".rnn." in name:
-        fan_out //= CELLS[config.rnn].n_gates  # every gate is a matrix of its own
-        gain = RNN_INPUT_GAIN if name.endswith(".input") else 1.0
-    elif name == "scorer.hidden":
-        fan_out //= 2  # MLP_U and MLP_L side by side
-    return gain * math.sqrt(6 / (fan_in + fan_out))

@@ -99,14 +99,14 @@ class Vocabulary:
             external, root_relation = values["external"], values["root_relation"]
             if not isinstance(root_relation, str):
                 raise ValueError("root_relation must be text")
-            words = _numbered(values["words"])
+            words = numbered(values["words"])
             return cls(
                 words=words,
                 counts=_counted(values["counts"], len(words)),
-                tags={str(kind): _numbered(tags) for kind, tags in values["tags"].items()},
-                relations=_some(_numbered(values["relations"])),
+                tags={str(kind): numbered(tags) for kind, tags in values["tags"].items()},
+                relations=_some(numbered(values["relations"])),
                 root_relation=root_relation,
-                external=None if external is None else _numbered(external),
+                external=None if external is None else numbered(external),
             )
         except KeyError as error:
             raise ModelError(f"the vocabulary is damaged ({error} is missing)") from error
@@ -129,7 +129,8 @@ def _some(relations: Mapping[str, int]) -> tuple[str, ...]:
     return tuple(relations)
 
 
-def _numbered(names: object) -> dict[str, int]:
+def numbered(names: object) -> dict[str, int]:
+    """Names and their rows, from 1; a :class:`ValueError` if they are not a list of different texts."""
     if not isinstance(names, list) or not all(isinstance(name, str) for name in cast("list[object]", names)):
         raise ValueError("names must be a list of texts")
     rows = {name: row for row, name in enumerate(cast("list[str]", names), 1)}

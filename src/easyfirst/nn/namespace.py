@@ -28,7 +28,7 @@ class Namespace:
     tanh: Callable[[Array], Array]
     sigmoid: Callable[[Array], Array]
     lstm_layer: Callable[[Any, Array, list[int]], Array] | None
-    """``lstm_layer(layer, x, n_active)``: a kernel for LSTMs equal to :func:`easyfirst.nn.words.run_layer`, if any."""
+    """``lstm_layer(layer, x, n_active)``: a kernel for LSTMs, if any, equal to ``easyfirst.nn.sequences.run_layer``."""
     concat: Callable[[list[Array], int], Array]
     stack: Callable[[list[Array], int], Array]
     embed: Callable[[Array, Array], Array]

@@ -19,7 +19,8 @@ from easyfirst.nn.activations import overflow_is_fine
 from easyfirst.nn.arrays import Floats
 from easyfirst.nn.namespace import NUMPY
 from easyfirst.nn.network import network_of
-from easyfirst.nn.words import Packing, encode_words
+from easyfirst.nn.sequences import Packing
+from easyfirst.nn.words import encode_words
 from easyfirst.parsing.derivation import Attachment, Derivations
 from easyfirst.parsing.engine import Engine, easiest
 from easyfirst.parsing.workspace import Workspace

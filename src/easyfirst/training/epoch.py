@@ -45,8 +45,9 @@ class Teacher:
         """Violations a word, as a running mean; in the beginning every word is one."""
         self._unknown_prob = unknown_probabilities(counts, learner.config.training.word_dropout)
 
-    def run_epoch(self, on_progress: Callable[[EpochStats], None]) -> EpochStats:
-        """One pass over the corpus; ``on_progress`` is called after every batch."""
+    def run_epoch(self, number: int, on_progress: Callable[[EpochStats], None]) -> EpochStats:
+        """Pass ``number``, from 1, over the corpus; ``on_progress`` is called after every batch."""
+        training = self.learner.config.training
         stats = EpochStats()
         order = self.learner.rng.permutation(len(self.corpus))
         begin = 0
@@ -54,9 +55,10 @@ class Teacher:
             end = self._batch_end(order, begin)
             self._learn(order[begin:end], stats)
             begin = end
-            if self.learner.n_waiting > self.learner.config.training.update_after or begin == len(order):
+            if self.learner.n_waiting > training.update_after or begin == len(order):
                 stats.updates += self.learner.n_waiting > 0
-                self.learner.update()
+                past = (number - 1 + begin / len(order)) / training.epochs
+                self.learner.update(rate_share=1 - (1 - training.final_rate) * min(past, 1))
             on_progress(stats)
         return stats
 

@@ -115,7 +115,7 @@ class _LayerRun:
 
 
 class LstmLayer(torch.autograd.Function):
-    """One layer over packed sequences, both directions: ``easyfirst.nn.words.run_layer`` for an LSTM."""
+    """One layer over packed sequences, both directions: ``easyfirst.nn.sequences.run_layer`` for an LSTM."""
 
     @staticmethod
     def forward(ctx: Any, x: Tensor, weights: Tensor, recurrent: Tensor, bias: Tensor, n_active: list[int]) -> Tensor:

@@ -11,14 +11,18 @@ import torch
 from torch import Tensor
 
 from easyfirst.model.config import Config
+from easyfirst.model.parameters import TABLES
 from easyfirst.nn.activations import overflow_is_fine
 from easyfirst.nn.arrays import Floats
 from easyfirst.nn.network import Network, network_of
-from easyfirst.nn.words import Packing, encode_words
+from easyfirst.nn.sequences import Packing
+from easyfirst.nn.words import encode_words
 from easyfirst.parsing.engine import Engine
 from easyfirst.parsing.exploration import Explorer
 from easyfirst.parsing.workspace import Workspace
+from easyfirst.training.average import Average
 from easyfirst.training.corpus import Batch
+from easyfirst.training.dropout import dropout
 from easyfirst.training.optimizer import Optimizer
 from easyfirst.training.replay import hinge_losses
 from easyfirst.training.torch_namespace import TORCH
@@ -43,7 +47,8 @@ class Learner:
             tensor.requires_grad_(not (name == "words.external" and config.training.freeze_external))
         self.network: Network = network_of(self.parameters, rnn=config.network.rnn)
         self.arrays = {name: tensor.detach().numpy() for name, tensor in self.parameters.items()}
-        self.optimizer = Optimizer(self.parameters, config.training)
+        self.optimizer = Optimizer(self.parameters, config.training, sparse=TABLES)
+        self.average = Average(self.parameters, config.training.averaging)
         self._numpy_network = network_of(self.arrays, rnn=config.network.rnn)
         self.n_waiting = 0
         """Violations whose gradients wait for an update."""
@@ -57,11 +62,16 @@ class Learner:
             self._engine = Engine(self._numpy_network)
         return self._engine
 
+    def averaged_engine(self) -> Engine:
+        """The parser to be kept: with the averaged weights, or without averaging with the last ones."""
+        return Engine(network_of(self.average.arrays, rnn=self.config.network.rnn))
+
     def explore(self, batch: Batch) -> Explored:
         """Parse a batch, following the parser's own mistakes (Algorithm 4), and note the violations."""
         training = self.config.training
         with overflow_is_fine():
-            vectors = encode_words(TORCH, self.network.words, batch.ids, Packing.of(batch.lengths.tolist()))
+            drop = dropout(training.dropout, self.rng)
+            vectors = encode_words(TORCH, self.network.words, batch.ids, Packing.of(batch.lengths.tolist()), drop)
         explorer = Explorer(
             batch.gold,
             window=self.config.network.window,
@@ -91,9 +101,10 @@ class Learner:
         loss.backward()
         self.n_waiting += explored.explorer.n_violations
 
-    def update(self) -> None:
-        """One step of Adam on the mean loss of all violations learnt from since the last."""
+    def update(self, *, rate_share: float = 1.0) -> None:
+        """One step of Adam on the mean loss of all violations learnt from since the last, at a share of the rate."""
         if self.n_waiting:
-            self.optimizer.step(self.n_waiting)
+            self.optimizer.step(self.n_waiting, rate_share=rate_share)
+            self.average.update()
             self.n_waiting = 0
             self._engine = None

@@ -3,45 +3,53 @@ only the rows in use are updated."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 
 import torch
 from torch import Tensor
 
 from easyfirst.model.config import TrainingConfig
-
-SPARSE = ("words.embedding", "words.external", "words.upos", "words.xpos")
-"""The tables whose gradient has few rows (``Namespace.embed``)."""
-
+from easyfirst.model.learning import LearningConfig
 
 TINY = 1e-30
 
 
 class Optimizer:
-    """Updates named parameters from their gradients."""
+    """Updates named parameters from their gradients. ``sparse``: the tables whose gradient has few rows
+    (``Namespace.embed``)."""
 
-    def __init__(self, parameters: Mapping[str, Tensor], config: TrainingConfig) -> None:
-        self.parameters = parameters
+    def __init__(
+        self, parameters: Mapping[str, Tensor], config: TrainingConfig | LearningConfig, *, sparse: Collection[str]
+    ) -> None:
+        self.parameters = {name: tensor for name, tensor in parameters.items() if tensor.requires_grad}
         self.config = config
+        self._sparse_names = frozenset(sparse)
         betas = (config.adam_beta1, config.adam_beta2)
         rate = config.learning_rate
-        dense = [tensor for name, tensor in parameters.items() if name not in SPARSE]
-        sparse = [tensor for name, tensor in parameters.items() if name in SPARSE and tensor.requires_grad]
+        dense = [tensor for name, tensor in self.parameters.items() if name not in self._sparse_names]
+        tables = [tensor for name, tensor in self.parameters.items() if name in self._sparse_names]
         self._dense = torch.optim.AdamW(
             dense, lr=rate, betas=betas, weight_decay=config.weight_decay / rate, fused=True
         )
-        self._sparse = torch.optim.SparseAdam(sparse, lr=rate, betas=betas)
+        self._sparse = torch.optim.SparseAdam(tables, lr=rate, betas=betas) if tables else None
 
-    def step(self, n_losses: int = 1) -> float:
-        """One update by the mean of so many losses, whose gradients have been added up; the mean's norm, unclipped."""
+    def step(self, n_losses: int = 1, *, rate_share: float = 1.0) -> float:
+        """One update by the mean of so many losses, whose gradients have been added up; the mean's norm, unclipped.
+
+        ``rate_share``: of the learning rate, for a rate that falls.
+        """
+        optimizers = [self._dense] if self._sparse is None else [self._dense, self._sparse]
+        for optimizer in optimizers:
+            for group in optimizer.param_groups:
+                group["lr"] = rate_share * self.config.learning_rate
         grads = self._gradients()
         norm = torch.linalg.vector_norm(torch.stack([torch.linalg.vector_norm(grad) for grad in grads])) / n_losses
         scale = min(1.0, self.config.clip_norm / max(norm.item(), TINY)) / n_losses
         if scale != 1:
             for grad in grads:
                 grad.mul_(scale)
-        self._dense.step()
-        self._sparse.step()
+        for optimizer in optimizers:
+            optimizer.step()
         for tensor in self.parameters.values():
             tensor.grad = None
         return norm.item()
@@ -69,10 +77,12 @@ class Optimizer:
         for path, value in state.items():
             name, key = path.rsplit("/", 1)
             tensor = self.parameters[name]
-            self._optimizer_of(name).state[tensor][key] = int(value) if key == "step" and name in SPARSE else value
+            self._optimizer_of(name).state[tensor][key] = (
+                int(value) if key == "step" and name in self._sparse_names else value
+            )
 
     def _optimizer_of(self, name: str) -> torch.optim.Optimizer:
-        return self._sparse if name in SPARSE else self._dense
+        return self._sparse if self._sparse is not None and name in self._sparse_names else self._dense
 
     def _state_of(self, name: str, tensor: Tensor) -> dict[str, Tensor]:
         state = self._optimizer_of(name).state.get(tensor, {})

@@ -147,7 +147,7 @@ class Run:
         number = len(self.history) + 1
         started, started_cpu = time.perf_counter(), time.process_time()
         try:
-            stats = self.teacher.run_epoch(lambda stats: self.reporter.progress(number, stats))
+            stats = self.teacher.run_epoch(number, lambda stats: self.reporter.progress(number, stats))
         except FloatingPointError as error:
             raise ConfigError(f"epoch {number}: {error}; try a smaller training.learning_rate") from error
         seconds, cpu_seconds = time.perf_counter() - started, time.process_time() - started_cpu
@@ -166,7 +166,9 @@ class Run:
         is_best = all(_las(metrics) > _las(past) for past in self.history) if scores else True
         self.history.append(metrics)
         if is_best:
-            save_model(self.job.out, Model(self.config, self.vocabulary, self.learner.arrays, self.card(scores)))
+            save_model(
+                self.job.out, Model(self.config, self.vocabulary, self.learner.average.arrays, self.card(scores))
+            )
         lines = "".join(json.dumps(line) + "\n" for line in self.history)
         replace_file(self.job.out / FOLDER / METRICS, lines.encode())
         save_checkpoint(self.job.out / FOLDER, self.checkpoint())
@@ -176,7 +178,7 @@ class Run:
         """The scores on the dev treebank with the weights as they are."""
         if self.dev is None:
             return None
-        parser = BatchParser(self.learner.engine, self.vocabulary)
+        parser = BatchParser(self.learner.averaged_engine(), self.vocabulary)
         scorer = Scorer()
         for gold, parse in zip(self.dev.sentences, parser.parse(self.dev.sentences), strict=True):
             scorer.add(
@@ -192,11 +194,13 @@ class Run:
         """All that is needed to go on."""
         arrays = {f"parameters/{name}": array for name, array in self.learner.arrays.items()}
         arrays |= {f"optimizer/{name}": tensor.numpy() for name, tensor in self.learner.optimizer.state().items()}
+        arrays |= {f"average/{name}": array for name, array in self.learner.average.state().items()}
         facts = {
             "config": self.config.to_dict(),
             "data": self.fingerprint,
             "history": self.history,
             "rng": self.rng.bit_generator.state,
+            "n_averaged": self.learner.average.n_updates,
             "violation_rate": self.teacher.violation_rate,
             "licence": self.licence,
         }
@@ -221,6 +225,10 @@ class Run:
         state = {path: array for path, array in checkpoint.arrays.items() if path.startswith("optimizer/")}
         self.learner.optimizer.load_state(
             {path.split("/", 1)[1]: torch.from_numpy(array.copy()) for path, array in state.items()}
+        )
+        means = {path: array for path, array in checkpoint.arrays.items() if path.startswith("average/")}
+        self.learner.average.load_state(
+            {path.split("/", 1)[1]: array for path, array in means.items()}, facts.get("n_averaged", 0)
         )
         self.history = facts["history"]
         self.rng.bit_generator.state = facts["rng"]

@@ -132,6 +132,23 @@ class Sentence:
         relations = tuple(None if relation in ("", "_") else relation for relation in relations)
         return replace(self, heads=tuple(heads), relations=relations, block=b"\n".join(lines))
 
+    def with_tags(self, *, upos: Sequence[str] | None = None, xpos: Sequence[str] | None = None) -> Sentence:
+        """The same sentence with other tags: only the columns that are given change."""
+        columns = [
+            (column, name, tuple(tags))
+            for column, name, tags in ((3, "upos", upos), (4, "xpos", xpos))
+            if tags is not None
+        ]
+        for _, name, tags in columns:
+            if len(tags) != len(self):
+                raise InputError(f"{len(tags)} {name} tags for a sentence of {len(self)} words")
+        lines = self.block.split(b"\n")
+        for word, (row, cells) in enumerate(_word_rows(lines)):
+            for column, _, tags in columns:
+                cells[column] = _cell(tags[word]).encode()
+            lines[row] = b"\t".join(cells)
+        return replace(self, block=b"\n".join(lines), **{name: tags for _, name, tags in columns})
+
     def to_bytes(self) -> bytes:
         """The sentence as CoNLL-U, byte for byte as it was read."""
         return self.prefix + self.block

@@ -1,0 +1,137 @@
+"""The loop that trains tokenizer and tagger, on a task small enough to check by eye: logistic regression."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+
+from easyfirst.errors import ConfigError, ModelError
+from easyfirst.model.learning import LearningConfig
+from easyfirst.nn.sequences import Drop
+from easyfirst.training.supervised import Silent, learn
+
+CONFIG = LearningConfig(epochs=4, learning_rate=0.05, averaging=0.9, dropout=0.1)
+TIMES = {"seconds", "cpu_seconds", "decisions_per_cpu_second"}
+
+
+class Signs:
+    """Learn the sign of a sum of numbers, some of which are looked up in a table."""
+
+    sparse = frozenset({"table"})
+    frozen = frozenset({"offset"})
+
+    def __init__(self, *, has_dev: bool = True) -> None:
+        rng = np.random.default_rng(3)
+        self.x = rng.normal(size=(200, 3)).astype(np.float32)
+        self.y = (self.x.sum(axis=1) > 0).astype(np.float32)
+        self.has_dev = has_dev
+        self.arrays: dict[str, Any] = {
+            "w": np.zeros(3, dtype=np.float32),
+            "table": np.zeros((4, 1), dtype=np.float32),
+            "offset": np.ones(1, dtype=np.float32),
+        }
+        self.saved: list[dict[str, Any]] = []
+
+    def batches(self, rng: np.random.Generator) -> Iterable[Any]:
+        return np.array_split(rng.permutation(200), 10)
+
+    def loss(self, parameters: Mapping[str, torch.Tensor], batch: Any, drop: Drop) -> tuple[torch.Tensor, int]:
+        x = drop(torch.from_numpy(self.x[batch]))
+        rows = torch.nn.functional.embedding(torch.from_numpy(batch % 4), parameters["table"], sparse=True)
+        z = x @ parameters["w"] + rows[:, 0] + 0 * parameters["offset"]
+        gold = torch.from_numpy(self.y[batch])
+        return torch.nn.functional.binary_cross_entropy_with_logits(z, gold, reduction="sum"), len(batch)
+
+    def evaluate(self, arrays: Mapping[str, Any]) -> dict[str, float] | None:
+        if not self.has_dev:
+            return None
+        right = ((self.x @ arrays["w"] > 0) == (self.y > 0)).mean()
+        return {"accuracy": round(100 * float(right), 3)}
+
+    def save(self, arrays: Mapping[str, Any]) -> None:
+        self.saved.append({name: array.copy() for name, array in arrays.items()})
+
+
+def without_times(history: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    return [{name: value for name, value in line.items() if name not in TIMES} for line in history]
+
+
+def test_it_learns_and_keeps_the_best(tmp_path: Path) -> None:
+    task = Signs()
+    history = learn(task, CONFIG, tmp_path / "run", Silent())
+    scores = [line["dev"]["accuracy"] for line in history]
+    assert max(scores) > 95
+    assert len(task.saved) == len({max(scores[: n + 1]) for n in range(len(scores))})
+    assert task.evaluate(task.saved[-1]) == {"accuracy": max(scores)}
+    assert history[-1]["loss"] < history[0]["loss"]
+    lines = (tmp_path / "run" / "metrics.jsonl").read_text().splitlines()
+    assert [json.loads(line) for line in lines] == history
+    np.testing.assert_array_equal(task.arrays["offset"], 1)
+
+
+def test_without_dev_data_the_last_is_kept(tmp_path: Path) -> None:
+    task = Signs(has_dev=False)
+    learn(task, CONFIG, tmp_path, Silent())
+    assert len(task.saved) == CONFIG.epochs
+
+
+def test_what_is_saved_is_the_average(tmp_path: Path) -> None:
+    task = Signs(has_dev=False)
+    learn(task, CONFIG, tmp_path / "mean", Silent())
+    plain = Signs(has_dev=False)
+    learn(plain, replace(CONFIG, averaging=0.0), tmp_path / "plain", Silent())
+    np.testing.assert_array_equal(task.arrays["w"], plain.arrays["w"])
+    np.testing.assert_array_equal(plain.saved[-1]["w"], plain.arrays["w"])
+    assert not np.array_equal(task.saved[-1]["w"], plain.saved[-1]["w"])
+
+
+class StoppedError(Exception):
+    pass
+
+
+class StopAfter(Silent):
+    def __init__(self, epoch: int) -> None:
+        self.epoch = epoch
+
+    def epoch_end(self, metrics: dict[str, Any], *, is_best: bool) -> None:
+        if metrics["epoch"] == self.epoch:
+            raise StoppedError
+
+
+def test_a_resumed_run_is_the_same_bit_for_bit(tmp_path: Path) -> None:
+    whole, first, second = Signs(), Signs(), Signs()
+    expected = learn(whole, CONFIG, tmp_path / "whole", Silent())
+    with pytest.raises(StoppedError):
+        learn(first, CONFIG, tmp_path / "parts", StopAfter(2))
+    history = learn(second, CONFIG, tmp_path / "parts", Silent(), resume=True)
+    assert without_times(history) == without_times(expected)
+    for name, array in whole.arrays.items():
+        assert array.tobytes() == second.arrays[name].tobytes()
+
+
+def test_another_run_is_not_resumed(tmp_path: Path) -> None:
+    learn(Signs(), CONFIG, tmp_path, Silent(), fingerprint={"train": "a"})
+    with pytest.raises(ConfigError, match="another config"):
+        learn(Signs(), replace(CONFIG, dropout=0.2), tmp_path, Silent(), resume=True, fingerprint={"train": "a"})
+    with pytest.raises(ConfigError, match="another fingerprint"):
+        learn(Signs(), CONFIG, tmp_path, Silent(), resume=True, fingerprint={"train": "b"})
+
+
+def test_a_loss_that_is_no_number_says_what_to_do(tmp_path: Path) -> None:
+    task = Signs()
+    task.x[:] = np.inf
+    with pytest.raises(ConfigError, match="epoch 1: the loss is not a finite number; try a smaller learning_rate"):
+        learn(task, CONFIG, tmp_path, Silent())
+
+
+def test_a_folder_that_cannot_be_made(tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+    with pytest.raises(ModelError, match="cannot be written"):
+        learn(Signs(), CONFIG, tmp_path / "file" / "run", Silent())
