@@ -7,7 +7,8 @@ Three conventions, never mixed and always named:
 * ``full``: all words, relations in full; this one selects models. The tables by relation and by sentence length
   and the rates of whole trees use it too.
 
-Both sides must have the same words. A relation that is not given (None) counts as one more label, ``_``.
+Both sides must have the same words; for parses of raw text, where they may differ, see
+:mod:`easyfirst.treebank.text_scores`. A relation that is not given (None) counts as one more label, ``_``.
 """
 
 from __future__ import annotations
@@ -25,6 +26,10 @@ from easyfirst.treebank.sentence import Sentence
 from easyfirst.treebank.tree import check_shape
 
 LENGTHS = ("1-10", "11-20", "21-30", "31-40", "41-50", "51+")
+
+
+class WordsError(DataError):
+    """Two sides to compare that do not have the same sentences and words."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -175,12 +180,26 @@ def score(gold: Iterable[Sentence], system: Iterable[Sentence]) -> Scores:
         _check_words(number, gold_sentence, system_sentence)
         scorer.add(
             gold_sentence.forms,
-            gold_heads=_all_heads(number, "gold", gold_sentence),
+            gold_heads=tree_heads(number, "gold", gold_sentence),
             gold_relations=gold_sentence.relations,
-            system_heads=_all_heads(number, "system", system_sentence),
+            system_heads=tree_heads(number, "system", system_sentence),
             system_relations=system_sentence.relations,
         )
     return scorer.scores()
+
+
+def tree_heads(number: int, side: str, sentence: Sentence) -> list[int]:
+    """The heads of a sentence, which must be those of a tree; errors call it by its side and number."""
+    heads = [head for head in sentence.heads if head is not None]
+    if len(heads) < len(sentence):
+        m = sentence.heads.index(None)
+        raise DataError(
+            f"word {m + 1} {sentence.forms[m]!r} of {side} sentence {number} has no head; parse the file first",
+            source=sentence.source,
+            line=sentence.word_line(m),
+        )
+    check_shape(sentence, heads)
+    return heads
 
 
 def percent(part: int, whole: int) -> float:
@@ -202,19 +221,6 @@ def _count(heads: list[bool], labels: list[bool], scored: list[bool] | None = No
     return Tally(len(heads), sum(heads), sum(h and label for h, label in zip(heads, labels, strict=True)))
 
 
-def _all_heads(number: int, side: str, sentence: Sentence) -> list[int]:
-    heads = [head for head in sentence.heads if head is not None]
-    if len(heads) < len(sentence):
-        m = sentence.heads.index(None)
-        raise DataError(
-            f"word {m + 1} {sentence.forms[m]!r} of {side} sentence {number} has no head; parse the file first",
-            source=sentence.source,
-            line=sentence.word_line(m),
-        )
-    check_shape(sentence, heads)
-    return heads
-
-
 def _check_words(number: int, gold: Sentence, system: Sentence) -> None:
     """Both sentences must have the same words, or scores would mean nothing."""
     if gold.forms == system.forms:
@@ -222,7 +228,7 @@ def _check_words(number: int, gold: Sentence, system: Sentence) -> None:
     pairs = zip_longest(gold.forms, system.forms)
     m = next(m for m, (gold_form, system_form) in enumerate(pairs) if gold_form != system_form)
     last = len(system) - 1
-    raise DataError(
+    raise WordsError(
         f"sentence {number} differs at word {m + 1}: {_form(system, m)} here, {_form(gold, m)} in {_place(gold, m)}; "
         "compare files of the same text",
         source=system.source,
@@ -243,7 +249,7 @@ def _reject_number(number: int, gold: Sentence | None, system: Sentence | None) 
     """One of the two treebanks has ended before the other."""
     longer, side, other = (gold, "gold", "system") if system is None else (system, "system", "gold")
     source, line = (longer.source, longer.line) if longer else (None, None)
-    raise DataError(
+    raise WordsError(
         f"{side} sentence {number} has no partner: the {other} side ends after {number - 1} sentences; "
         "compare files of the same text",
         source=source,

@@ -1,0 +1,222 @@
+"""Two treebanks of one text, aligned by its characters: their tokens, sentences and words need not be the same.
+
+A token or a sentence is a span of the text's characters, white space left out; a multiword token is one token.
+Words align as the CoNLL 2018 shared task defines it:
+
+* a word that is a token of its own aligns with one of the same span;
+* where there are multiword tokens, whose words have no spans, the words of the stretch they cover on either side align
+  by the longest common subsequence of their lower-cased forms.
+"""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_right
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import chain, islice
+from typing import NamedTuple
+from unicodedata import category
+
+from easyfirst.errors import DataError
+from easyfirst.treebank.sentence import Sentence
+
+MULTIWORD_LINE = re.compile(rb"^([0-9]+)-([0-9]+)\t([^\t]+)", re.MULTILINE)
+N_SHOWN = 20
+"""How many characters of each text an error message shows."""
+
+
+@dataclass(frozen=True, slots=True)
+class Token:
+    """A word that stands for itself, or a multiword token."""
+
+    form: str
+    words: range  # places in the sentence's tuples, counted from 0
+    is_multiword: bool
+    source: str | None
+    line: int | None
+
+
+class Span(NamedTuple):
+    """Characters of a text: the first, and the one after the last."""
+
+    start: int
+    end: int
+
+
+class SpannedWord(NamedTuple):
+    """A word where it stands in the text; one of a multiword token has the span of that token."""
+
+    span: Span
+    form: str  # lower-cased, to compare
+    is_part: bool  # of a multiword token
+
+
+@dataclass(frozen=True, slots=True)
+class SpannedText:
+    """The text of a treebank, and what each of its units covers."""
+
+    characters: str  # of all tokens, without white space
+    tokens: list[Span]
+    sentences: list[Span]
+    words: list[SpannedWord]
+    treebank: Sequence[Sentence]
+
+    @classmethod
+    def of(cls, treebank: Iterable[Sentence]) -> SpannedText:
+        treebank = list(treebank)
+        forms: list[str] = []
+        tokens: list[Span] = []
+        sentences: list[Span] = []
+        words: list[SpannedWord] = []
+        end = 0
+        for sentence in treebank:
+            first = end
+            for token in tokens_of(sentence):
+                form = _without_spaces(token)
+                start, end = end, end + len(form)
+                span = Span(start, end)
+                forms.append(form)
+                tokens.append(span)
+                if token.is_multiword:
+                    words += [SpannedWord(span, sentence.forms[m].lower(), True) for m in token.words]
+                else:
+                    words.append(SpannedWord(span, form.lower(), False))
+            sentences.append(Span(first, end))
+        return cls("".join(forms), tokens, sentences, words, treebank)
+
+    def token_at(self, position: int) -> Token | None:
+        """The token that a character is part of; the last one for the end of the text, None if there is no token."""
+        index = bisect_right(self.tokens, position, key=lambda span: span.start) - 1
+        every_token = chain.from_iterable(map(tokens_of, self.treebank))
+        return next(islice(every_token, max(index, 0), None), None)
+
+
+def tokens_of(sentence: Sentence) -> Iterator[Token]:
+    """The tokens of a sentence in their order; those of several words are read from its block."""
+    multiword: dict[int, tuple[int, str, int]] = {}
+    for match in MULTIWORD_LINE.finditer(sentence.block):
+        row = sentence.block.count(b"\n", 0, match.start())
+        multiword[int(match[1]) - 1] = int(match[2]), match[3].decode(), row
+    m = 0
+    while m < len(sentence):
+        if m in multiword:
+            end, form, row = multiword[m]
+            line = None if sentence.line is None else sentence.line + row
+            yield Token(form, range(m, end), True, sentence.source, line)
+            m = end
+        else:
+            yield Token(sentence.forms[m], range(m, m + 1), False, sentence.source, sentence.word_line(m))
+            m += 1
+
+
+def check_same_text(gold: SpannedText, system: SpannedText) -> None:
+    """Raise a DataError that shows where two texts part, if they do."""
+    if gold.characters == system.characters:
+        return
+    pairs = zip(gold.characters, system.characters, strict=False)
+    shorter = min(len(gold.characters), len(system.characters))
+    position = next((k for k, (one, other) in enumerate(pairs) if one != other), shorter)
+    before = gold.characters[max(position - N_SHOWN, 0) : position]
+    gold_token, system_token = gold.token_at(position), system.token_at(position)
+    gold_place = (gold_token.source, gold_token.line) if gold_token else (None, None)
+    place = ":".join(str(part) for part in gold_place if part is not None)
+    raise DataError(
+        f"the text differs {f'after {before!r}' if before else 'from its first character on'}: "
+        f"{_continuation(system, position)} here, {_continuation(gold, position)} in {place or 'the gold text'}; "
+        "both sides must hold the same characters, white space apart",
+        source=system_token.source if system_token else None,
+        line=system_token.line if system_token else None,
+    )
+
+
+def align(gold: SpannedText, system: SpannedText) -> list[tuple[int, int]]:
+    """The pairs of words (places in ``words`` of the two sides) that align, in the order of the text."""
+    pairs: list[tuple[int, int]] = []
+    g = s = 0
+    while g < len(gold.words) and s < len(system.words):
+        gold_word, system_word = gold.words[g], system.words[s]
+        if gold_word.is_part or system_word.is_part:
+            gold_stretch, system_stretch = _multiword_stretch(gold.words, system.words, g, s)
+            pairs += _align_forms(gold.words, system.words, gold_stretch, system_stretch)
+            g, s = gold_stretch.stop, system_stretch.stop
+        elif gold_word.span == system_word.span:
+            pairs.append((g, s))
+            g, s = g + 1, s + 1
+        elif gold_word.span.start <= system_word.span.start:
+            g += 1
+        else:
+            s += 1
+    return pairs
+
+
+def _multiword_stretch(
+    gold: Sequence[SpannedWord], system: Sequence[SpannedWord], g: int, s: int
+) -> tuple[range, range]:
+    """The words on both sides that are aligned by their forms, given the next ones, of which at least one is part of a
+    multiword token.
+
+    Words are taken in the order in which they begin, gold first, until neither side's next word belongs to the stretch;
+    one that sticks out is taken too if a word after it belongs. That, and that of the plain words before the first
+    multiword token just one is passed over, is what the official scorer does.
+    """
+    end = (gold[g] if gold[g].is_part else system[s]).span.end
+    if not system[s].is_part and system[s].span.start < gold[g].span.start:
+        s += 1
+    elif not gold[g].is_part and gold[g].span.start < system[s].span.start:
+        g += 1
+    gold_start, system_start = g, s
+    while _belongs(gold, g, end) or _belongs(system, s, end):
+        gold_first = s == len(system) or (g < len(gold) and gold[g].span.start <= system[s].span.start)
+        word = gold[g] if gold_first else system[s]
+        if word.is_part:
+            end = max(end, word.span.end)
+        g, s = g + gold_first, s + (not gold_first)
+    return range(gold_start, g), range(system_start, s)
+
+
+def _belongs(words: Sequence[SpannedWord], k: int, end: int) -> bool:
+    """Whether a word belongs to a stretch so far: a plain one must lie inside it, a multiword token begin in it."""
+    if k == len(words):
+        return False
+    word = words[k]
+    return word.span.start < end if word.is_part else word.span.end <= end
+
+
+def _align_forms(
+    gold: Sequence[SpannedWord], system: Sequence[SpannedWord], gold_stretch: range, system_stretch: range
+) -> Iterator[tuple[int, int]]:
+    """A longest common subsequence of the forms; of several, the one that gives up gold words first."""
+    gold_forms = [gold[k].form for k in gold_stretch]
+    system_forms = [system[k].form for k in system_stretch]
+    n, n_system = len(gold_forms), len(system_forms)
+    longest = [[0] * (n_system + 1) for _ in range(n + 1)]  # of gold_forms[i:] and system_forms[j:]
+    for i in reversed(range(n)):
+        row, below = longest[i], longest[i + 1]
+        for j in reversed(range(n_system)):
+            same = gold_forms[i] == system_forms[j]
+            row[j] = below[j + 1] + 1 if same else max(below[j], row[j + 1])
+    i = j = 0
+    while i < n and j < n_system:
+        if gold_forms[i] == system_forms[j]:
+            yield gold_stretch[i], system_stretch[j]
+            i, j = i + 1, j + 1
+        elif longest[i + 1][j] == longest[i][j]:
+            i += 1
+        else:
+            j += 1
+
+
+def _without_spaces(token: Token) -> str:
+    """Its characters; a space is what Unicode calls a space separator (``Zs``)."""
+    form = token.form
+    if not (form.isascii() and " " not in form):
+        form = "".join(character for character in form if category(character) != "Zs")
+    if not form:
+        message = f"FORM is {token.form!r}, only white space, which is no part of a text; correct it"
+        raise DataError(message, source=token.source, line=token.line)
+    return form
+
+
+def _continuation(text: SpannedText, position: int) -> str:
+    return repr(text.characters[position : position + N_SHOWN]) if position < len(text.characters) else "the end"

@@ -1,0 +1,141 @@
+"""Scores of parses of raw text, whose tokens, sentences and words may differ from the gold ones, as the CoNLL 2018
+shared task defines them.
+
+Tokens and sentences are right if the gold side has the same span of characters. Words align
+(:mod:`easyfirst.treebank.alignment`), and a tag or an attachment is right if it is that of the aligned gold word: for a
+head, the two heads must align, or both words be roots; relation subtypes (after ``:``) are ignored.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from easyfirst.treebank.alignment import Span, SpannedText, align, check_same_text
+from easyfirst.treebank.scores import percent, tree_heads
+from easyfirst.treebank.sentence import Sentence
+
+ROOT, UNALIGNED = -1, -2
+
+
+@dataclass(frozen=True, slots=True)
+class Agreement:
+    """One metric: how many units each side has and how many are right; shares in per cent."""
+
+    gold: int
+    system: int
+    correct: int
+    aligned: int | None = None  # words that align, where the metric is about something of theirs
+
+    @property
+    def precision(self) -> float:
+        return percent(self.correct, self.system)
+
+    @property
+    def recall(self) -> float:
+        return percent(self.correct, self.gold)
+
+    @property
+    def f1(self) -> float:
+        return percent(2 * self.correct, self.gold + self.system)
+
+    @property
+    def aligned_accuracy(self) -> float | None:
+        """The share that is right of the aligned words only."""
+        return None if self.aligned is None else percent(self.correct, self.aligned)
+
+    def to_dict(self) -> dict[str, float]:
+        values: dict[str, float] = {
+            "gold": self.gold,
+            "system": self.system,
+            "correct": self.correct,
+            "precision": self.precision,
+            "recall": self.recall,
+            "f1": self.f1,
+        }
+        if self.aligned is not None and self.aligned_accuracy is not None:
+            values |= {"aligned": self.aligned, "aligned_accuracy": self.aligned_accuracy}
+        return values
+
+
+@dataclass(frozen=True, slots=True)
+class TextScores:
+    """All metrics of a text."""
+
+    tokens: Agreement
+    sentences: Agreement
+    words: Agreement
+    upos: Agreement
+    xpos: Agreement
+    uas: Agreement
+    las: Agreement
+
+    @property
+    def metrics(self) -> dict[str, Agreement]:
+        """The metrics under their official names, in their official order."""
+        return {
+            "Tokens": self.tokens,
+            "Sentences": self.sentences,
+            "Words": self.words,
+            "UPOS": self.upos,
+            "XPOS": self.xpos,
+            "UAS": self.uas,
+            "LAS": self.las,
+        }
+
+    def to_dict(self) -> dict[str, dict[str, float]]:
+        """All scores, as plain values for JSON."""
+        return {name: metric.to_dict() for name, metric in self.metrics.items()}
+
+
+def score_text(gold: Iterable[Sentence], system: Iterable[Sentence]) -> TextScores:
+    """Compare two treebanks of the same text. White space apart, their characters must be equal, and both must hold
+    trees; a :class:`easyfirst.errors.DataError` says where that is not so."""
+    gold_text, system_text = SpannedText.of(gold), SpannedText.of(system)
+    check_same_text(gold_text, system_text)
+    gold_words, system_words = _Columns.of(gold_text, "gold"), _Columns.of(system_text, "system")
+    pairs = align(gold_text, system_text)
+    gold_of = {s: g for g, s in pairs} | {ROOT: ROOT}
+    heads = [gold_words.heads[g] == gold_of.get(system_words.heads[s], UNALIGNED) for g, s in pairs]
+    types = [gold_words.relations[g] == system_words.relations[s] for g, s in pairs]
+
+    def over_words(correct: int, aligned: int | None = None) -> Agreement:
+        return Agreement(len(gold_text.words), len(system_text.words), correct, aligned)
+
+    return TextScores(
+        tokens=_compare_spans(gold_text.tokens, system_text.tokens),
+        sentences=_compare_spans(gold_text.sentences, system_text.sentences),
+        words=over_words(len(pairs)),
+        upos=over_words(sum(gold_words.upos[g] == system_words.upos[s] for g, s in pairs), len(pairs)),
+        xpos=over_words(sum(gold_words.xpos[g] == system_words.xpos[s] for g, s in pairs), len(pairs)),
+        uas=over_words(sum(heads), len(pairs)),
+        las=over_words(sum(head and same for head, same in zip(heads, types, strict=True)), len(pairs)),
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class _Columns:
+    """What is compared of all words of a text, in its order."""
+
+    upos: list[str]
+    xpos: list[str]
+    heads: list[int]  # places in these lists, or ROOT
+    relations: list[str]  # without subtypes
+
+    @classmethod
+    def of(cls, text: SpannedText, side: str) -> _Columns:
+        sentences = text.treebank
+        heads: list[int] = []
+        for number, sentence in enumerate(sentences, 1):
+            before = len(heads)
+            heads += [before + h - 1 if h else ROOT for h in tree_heads(number, side, sentence)]
+        return cls(
+            upos=[tag for sentence in sentences for tag in sentence.upos],
+            xpos=[tag for sentence in sentences for tag in sentence.xpos],
+            heads=heads,
+            relations=[(label or "_").partition(":")[0] for sentence in sentences for label in sentence.relations],
+        )
+
+
+def _compare_spans(gold: Sequence[Span], system: Sequence[Span]) -> Agreement:
+    return Agreement(len(gold), len(system), len(set(gold) & set(system)))
