@@ -29,8 +29,9 @@ from easyfirst.model.config import Config
 from easyfirst.parsing.engine import Engine
 from easyfirst.training import learner
 from easyfirst.training.checkpoint import load_checkpoint
+from easyfirst.training.material import Job, Material
 from easyfirst.training.optimizer import Optimizer
-from easyfirst.training.trainer import FOLDER, Job, Run
+from easyfirst.training.trainer import FOLDER, Run
 
 AUTHORS_WORDS_PER_SECOND = 110
 """The authors' implementation, on this kind of machine and data."""
@@ -74,7 +75,9 @@ def measure(train: Path, dev: Path, run: Path, *, is_late: bool) -> dict[str, An
     torch.set_num_threads(1)
     checkpoint = load_checkpoint(run / FOLDER)
     config = Config.from_dict(checkpoint.facts["config"])
-    training = Run(Job(train=train, dev=dev, out=run), config, Silent(), checkpoint=checkpoint if is_late else None)
+    job = Job(train=train, dev=dev, out=run)
+    material = Material.read(job, freeze_external=False)
+    training = Run(job, config, Silent(), material, checkpoint=checkpoint if is_late else None)
     watch = Stopwatch()
     watch.wrap(learner, "encode_words", "words")
     watch.wrap(Engine, "run", "explore")

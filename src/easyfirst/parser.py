@@ -1,20 +1,37 @@
-"""The parser as users see it: load a model, parse sentences.
+"""A model as users see it: load it, parse texts and sentences.
 
->>> parser = easyfirst.load("my-model")  # doctest: +SKIP
->>> parser.parse([[("The", "DET"), ("fox", "NOUN"), ("jumps", "VERB")]])  # doctest: +SKIP
+>>> nlp = easyfirst.load("en")  # doctest: +SKIP
+>>> nlp("The fox jumps. It likes apples.")  # doctest: +SKIP
+Document('The fox jumps. It likes apples.', 2 sentences, 8 words)
+>>> nlp.parse([["The", "fox", "jumps"]])  # doctest: +SKIP
 [Parse('The fox jumps', heads=(2, 3, 0), relations=('det', 'nsubj', 'root'))]
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from itertools import islice
 from os import PathLike
+from pathlib import Path
 from typing import Any, TypeAlias, cast
 
+import numpy as np
+
 from easyfirst.errors import InputError
+from easyfirst.model.bundled import find_model
 from easyfirst.model.config import Config
+from easyfirst.model.part import TAGGER, TOKENIZER, VECTORS
 from easyfirst.model.store import Model, load_model, save_model
+from easyfirst.model.word_vectors import load_word_vectors, save_word_vectors
+from easyfirst.nn.arrays import Floats
 from easyfirst.parsing.batch import BATCH_SIZE, MAX_BATCH_WORDS, BatchParser, Parse, check_tags
+from easyfirst.text.document import Document
+from easyfirst.text.sentences import sentences_of
+from easyfirst.text.tagger import Tagger
+from easyfirst.text.tagger_store import load_tagger, save_tagger
+from easyfirst.text.tokenizer import Tokenizer, load_tokenizer
+from easyfirst.text.tokenizer_store import save_tokenizer
 from easyfirst.treebank.sentence import Sentence
 
 SentenceLike: TypeAlias = "Sentence | Sequence[str] | Sequence[tuple[str, str]] | Sequence[tuple[str, str, str]]"
@@ -23,25 +40,48 @@ SentenceLike: TypeAlias = "Sentence | Sequence[str] | Sequence[tuple[str, str]] 
 N_BUFFERED = 8
 """How many batches :meth:`Parser.pipe` reads ahead, so that it can put sentences of similar length together."""
 
+TEXT_BUFFERED = 100_000
+"""How many characters :meth:`Parser.read` reads ahead."""
+
 _Tags: TypeAlias = "list[str | None] | None"
 
 _EXAMPLE = "as in [['The', 'fox', 'jumps']]"
 
 
-def load(path: str | PathLike[str]) -> Parser:
-    """The parser of a model directory; raises :class:`easyfirst.errors.ModelError` if it cannot be used."""
-    return Parser(load_model(path))
+def load(name: str | PathLike[str]) -> Parser:
+    """The parser of a bundled model (``"en"``) or of a model directory, with the tokenizer and the tagger it has.
+
+    Raises :class:`easyfirst.errors.ModelError` if it cannot be used.
+    """
+    path = find_model(name)
+    model = load_model(path)
+    vectors = model.vectors
+    if vectors is None and (path / VECTORS).is_dir():
+        vectors = load_word_vectors(path / VECTORS)
+    tokenizer = load_tokenizer(path / TOKENIZER) if (path / TOKENIZER).is_dir() else None
+    tagger = Tagger(load_tagger(path / TAGGER, vectors)) if (path / TAGGER).is_dir() else None
+    return Parser(model, tokenizer=tokenizer, tagger=tagger)
 
 
 class Parser:
     """A trained model, ready to parse. Parsing changes nothing in it, so threads may share one."""
 
-    def __init__(self, model: Model) -> None:
+    def __init__(self, model: Model, *, tokenizer: Tokenizer | None = None, tagger: Tagger | None = None) -> None:
+        """Without a ``tokenizer`` it cannot read texts; without a ``tagger`` it may need tags (``needs_tags``)."""
         self._model = model
         self._batches = BatchParser.of(model.arrays, model.config, model.vocabulary)
+        self.tokenizer = tokenizer
+        self.tagger = tagger
+
+    def __call__(self, text: str) -> Document:
+        """The trees of a text of any length."""
+        if not isinstance(text, str):  # pyright: ignore[reportUnnecessaryIsInstance]
+            raise InputError(f"a text is needed, not {type(text).__name__}; for lists of words there is parse()")
+        [document] = self.read([text])
+        return document
 
     def __repr__(self) -> str:
-        tags = " and ".join(kind.upper() for kind in self.needs_tags) or "no"
+        tags = " and ".join(kind.upper() for kind in self.reads_tags) or "no"
         n_words = len(self._model.vocabulary.words)
         return f"<Parser: preset {self.config.preset}, {tags} tags, {len(self.relations)} relations, {n_words:,} words>"
 
@@ -62,9 +102,15 @@ class Parser:
         return (*others, vocabulary.root_relation)
 
     @property
-    def needs_tags(self) -> tuple[str, ...]:
-        """The tags sentences must have: ``("upos",)``, ``("xpos",)``, ``("upos", "xpos")``, or none: ``()``."""
+    def reads_tags(self) -> tuple[str, ...]:
+        """The tags the parser itself reads, given or predicted: ``("upos",)``, ``("upos", "xpos")``, ... or ``()``."""
         return self._batches.tag_kinds
+
+    @property
+    def needs_tags(self) -> tuple[str, ...]:
+        """The tags sentences must have, because no tagger gives them: ``("upos",)``, ..., or none: ``()``."""
+        given = self.tagger.kinds if self.tagger is not None else ()
+        return tuple(kind for kind in self.reads_tags if kind not in given)
 
     def parse(self, sentences: Iterable[SentenceLike], *, batch_size: int = BATCH_SIZE) -> list[Parse]:
         """The parses of all sentences, in their order.
@@ -74,7 +120,7 @@ class Parser:
         which sentence cannot be parsed and what to do. ``batch_size`` sentences are parsed at once: more are faster.
         """
         _check_arguments(sentences, batch_size)
-        return self._batches.parse(list(self._read(sentences)), batch_size=batch_size)
+        return self._parse(list(self._sentences(sentences)), batch_size)
 
     def pipe(self, sentences: Iterable[SentenceLike], *, batch_size: int = BATCH_SIZE) -> Iterator[Parse]:
         """The parses one by one, in order, of an input of any length, even an endless one.
@@ -84,21 +130,74 @@ class Parser:
         the input ends. With ``batch_size=1`` it does not read ahead: each parse comes before the next sentence is read.
         """
         _check_arguments(sentences, batch_size)
-        return self._stream(self._read(sentences), batch_size)
+        return self._stream(self._sentences(sentences), batch_size)
 
-    def save(self, path: str | PathLike[str]) -> None:
-        """Write the model to a directory, from which :func:`load` gives the same parser."""
-        save_model(path, self._model)
+    def read(
+        self, texts: Iterable[str], *, batch_size: int = BATCH_SIZE, one_sentence: bool = False
+    ) -> Iterator[Document]:
+        """The trees of texts, one document after the other, of an input of any length.
+
+        It reads some 100,000 characters ahead, or with ``batch_size=1`` nothing. With ``one_sentence`` each text is one
+        sentence and is not split.
+        """
+        if isinstance(texts, str):
+            raise InputError("the input is one text; give a list of texts: [text]")
+        if batch_size < 1:
+            raise InputError(f"batch_size is {batch_size}; it must be at least 1")
+        if self.tokenizer is None:
+            raise InputError(
+                "the model has no tokenizer, so it cannot read raw text; give lists of words, or train one "
+                "(easyfirst train --parts tokenizer)"
+            )
+        return self._read(texts, self.tokenizer, batch_size=batch_size, one_sentence=one_sentence)
+
+    def save(self, path: str | PathLike[str], *, half: bool = False) -> None:
+        """Write the model to a directory, from which :func:`load` gives the same parser.
+
+        ``half``: weights in 16 bits instead of 32, which halves the size and hardly changes a parse.
+        """
+        directory = Path(path)
+        save_model(directory, replace(self._model, arrays=_stored(self._model.arrays, half=half)))
+        if self.tokenizer is not None:
+            tokenizer = self.tokenizer.model
+            save_tokenizer(directory / TOKENIZER, replace(tokenizer, arrays=_stored(tokenizer.arrays, half=half)))
+        if self.tagger is not None:
+            tagger = self.tagger.model
+            save_tagger(directory / TAGGER, replace(tagger, arrays=_stored(tagger.arrays, half=half)))
+            if tagger.vectors is not None and self._model.vectors is None:
+                save_word_vectors(directory / VECTORS, tagger.vectors)
 
     def _stream(self, sentences: Iterator[Sentence], batch_size: int) -> Iterator[Parse]:
         for part in _parts(sentences, 1 if batch_size == 1 else N_BUFFERED * batch_size, N_BUFFERED * MAX_BATCH_WORDS):
-            yield from self._batches.parse(part, batch_size=batch_size)
+            yield from self._parse(part, batch_size)
 
-    def _read(self, sentences: Iterable[SentenceLike]) -> Iterator[Sentence]:
+    def _parse(self, sentences: list[Sentence], batch_size: int) -> list[Parse]:
+        """A sentence that was read from a file keeps its tags: only what was made here gets predicted ones."""
+        if self.tagger is None:
+            return self._batches.parse(sentences, batch_size=batch_size)
+        parses = self._batches.parse(self.tagger.tag(sentences), batch_size=batch_size)
+        return [
+            parse if sentence.line is None else replace(parse, sentence=sentence)
+            for sentence, parse in zip(sentences, parses, strict=True)
+        ]
+
+    def _sentences(self, sentences: Iterable[SentenceLike]) -> Iterator[Sentence]:
         for number, item in enumerate(sentences, 1):
-            sentence = _to_sentence(item, number, self.needs_tags)
+            sentence = _to_sentence(item, number, self.reads_tags)
             check_tags(sentence, self.needs_tags, self._model.vocabulary, name=f"sentence {number}")
             yield sentence
+
+    def _read(
+        self, texts: Iterable[str], tokenizer: Tokenizer, *, batch_size: int, one_sentence: bool
+    ) -> Iterator[Document]:
+        for part in _text_parts(texts, 1 if batch_size == 1 else TEXT_BUFFERED):
+            tokens = tokenizer.tokenize_all(part)
+            if one_sentence:
+                tokens = [[[token for sentence in found for token in sentence]] if found else [] for found in tokens]
+            made = [list(sentences_of(text, found)) for text, found in zip(part, tokens, strict=True)]
+            parses = iter(self._parse([sentence for of_text in made for sentence in of_text], batch_size))
+            for text, found, of_text in zip(part, tokens, made, strict=True):
+                yield Document(text, tuple(islice(parses, len(of_text))), tuple(map(tuple, found)))
 
 
 def _check_arguments(sentences: object, batch_size: int) -> None:
@@ -127,6 +226,26 @@ def _parts(sentences: Iterable[Sentence], n_sentences: int, n_words: int) -> Ite
             part, room = [], n_words
     if part:
         yield part
+
+
+def _text_parts(texts: Iterable[str], n_characters: int) -> Iterator[list[str]]:
+    """Cut a stream of texts: a part ends when it has so many characters."""
+    part: list[str] = []
+    room = n_characters
+    for number, text in enumerate(texts, 1):
+        if not isinstance(text, str):  # pyright: ignore[reportUnnecessaryIsInstance]
+            raise InputError(f"text {number} is of type {type(text).__name__}; give texts")
+        part.append(text)
+        room -= len(text)
+        if room <= 0:
+            yield part
+            part, room = [], n_characters
+    if part:
+        yield part
+
+
+def _stored(arrays: Mapping[str, Floats], *, half: bool) -> dict[str, Floats]:
+    return {name: array.astype(np.float16) if half else array for name, array in arrays.items()}
 
 
 def _to_sentence(item: object, number: int, tag_kinds: tuple[str, ...]) -> Sentence:

@@ -12,6 +12,7 @@ import pytest
 from easyfirst.parser import load
 from easyfirst.treebank.conllu import read_conllu
 from easyfirst.treebank.scores import score
+from easyfirst.treebank.text_scores import score_text
 
 Run = Callable[..., "subprocess.CompletedProcess[bytes]"]
 
@@ -85,6 +86,84 @@ def test_exactly_one_side_to_judge(run: Run, gold: Path, model: Path) -> None:
         done = run("evaluate", *arguments)
         assert done.returncode == 2
         assert b"SYSTEM" in done.stderr
+
+
+# Raw text
+
+
+@pytest.fixture
+def other_tokens(gold: Path, tmp_path: Path) -> Path:
+    """The first sentence's multiword token is two tokens, and the second sentence falls into two."""
+    lines = gold.read_text(encoding="utf-8").splitlines(keepends=True)
+    content = "".join(line for line in lines if not line.startswith("1-2"))
+    content = content.replace("9\t1\t1\tNUM\tCD\tNumType=Card\t8\tnummod\t8:", "\n1\t1\t1\tNUM\tCD\t_\t0\troot\t0:")
+    content = content.replace("10\t.\t.\tPUNCT\t.\t_\t2\tpunct\t2:", "2\t.\t.\tSYM\t.\t_\t1\tpunct\t1:")
+    path = tmp_path / "other.conllu"
+    path.write_text(content, encoding="utf-8")
+    return path
+
+
+def test_text_as_json(run: Run, gold: Path, other_tokens: Path) -> None:
+    done = run("evaluate", gold, other_tokens, "--text", "--json")
+    assert done.returncode == 0
+    [(key, values)] = json.loads(done.stdout).items()
+    assert key == "text"
+    assert values == json.loads(json.dumps(score_text(read_conllu(gold), read_conllu(other_tokens)).to_dict()))
+    assert values["Sentences"] == {
+        "gold": 2,
+        "system": 3,
+        "correct": 1,
+        "precision": pytest.approx(100 / 3),
+        "recall": 50,
+        "f1": 40,
+    }
+    assert (values["Words"]["f1"], values["UPOS"]["aligned_accuracy"], values["LAS"]["f1"]) == (100, 93.75, 87.5)
+
+
+def test_text_as_a_table(run: Run, gold: Path, other_tokens: Path) -> None:
+    text = run("evaluate", gold, other_tokens, "--text").stdout.decode()
+    rows = {line.split()[0]: line.split()[1:] for line in text.splitlines() if line.strip()}
+    assert rows["Tokens"] == ["87.50", "93.33", "90.32", "15", "16"]
+    assert rows["Sentences"] == ["33.33", "50.00", "40.00", "2", "3"]
+    assert rows["Words"] == ["100.00", "100.00", "100.00", "16", "16"]
+    assert rows["UPOS"] == ["93.75", "93.75", "93.75", "93.75", "16", "16"]
+    assert rows["LAS"] == ["87.50", "87.50", "87.50", "87.50", "16", "16"]
+    assert "CoNLL 2018" in text
+    assert "whole trees" not in text
+
+
+def test_text_of_equal_words_and_from_stdin(run: Run, gold: Path, wrong: Path) -> None:
+    values = json.loads(run("evaluate", "-", wrong, "--text", "--json", stdin=gold.read_bytes()).stdout)["text"]
+    assert (values["Tokens"]["f1"], values["UAS"]["f1"], values["LAS"]["f1"]) == (100, 93.75, 87.5)
+
+
+def test_other_tokens_without_the_flag_lead_to_it(run: Run, gold: Path, other_tokens: Path, tmp_path: Path) -> None:
+    shorter = tmp_path / "shorter.conllu"
+    shorter.write_bytes(gold.read_bytes().partition(b"\n\n")[0] + b"\n\n")
+    for system, message in ((other_tokens, "sentence 2 differs at word 9"), (shorter, "has no partner")):
+        done = run("evaluate", gold, system)
+        assert (done.returncode, done.stdout) == (2, b"")
+        assert message in done.stderr.decode()
+        assert done.stderr.endswith(b"compare files of the same text; if only tokens or sentences differ, add --text\n")
+
+
+def test_errors_of_text(run: Run, gold: Path, data: Path, model: Path, tmp_path: Path) -> None:
+    empty = tmp_path / "empty.conllu"
+    empty.write_bytes(b"")
+    for arguments, message in (
+        ([gold, data / "scripts.conllu"], "scripts.conllu:3: the text differs from its first character on"),
+        ([gold, empty], "empty.conllu: no sentences to compare in this file"),
+        ([empty, gold], "empty.conllu: no sentences to compare in this file"),
+        ([gold, gold, "--by-length"], "--text"),
+        ([gold, gold, "--by-relation"], "--text"),
+        ([gold, "--model", model], "the model has no tokenizer"),
+    ):
+        done = run("evaluate", *arguments, "--text")
+        assert (done.returncode, done.stdout) == (2, b"")
+        assert message in done.stderr.decode()
+
+
+# Errors
 
 
 def test_errors(run: Run, gold: Path, xpos_model: Path, data: Path, tmp_path: Path) -> None:

@@ -234,7 +234,7 @@ class TestOptions:
         assert "- Licence: CC0\n" in model.card
         table = model.arrays["words.external"]
         assert model.vocabulary.external == {"the": 1, "dog": 2}
-        np.testing.assert_allclose(table[1] / table[2, 0], np.array([0.5, 1, 2]) / 3, rtol=1e-6)
+        np.testing.assert_allclose(table[1] / table[2, 0], np.array([0.5, 1, 2]) / 3, rtol=0.01)  # eight bits
         assert not table[0].any()
 
     @pytest.mark.parametrize("options", [["--tags", "none"], ["--tags", "xpos"], ["--set", "network.rnn=elman"]])
@@ -259,10 +259,10 @@ class TestOptions:
             (["--set", "training.learning_rate=fast"], "training.learning_rate must be of type float, not 'fast'"),
             (["--set", "training.learning_rate=NaN"], "learning_rate must be a finite number"),
             (["--set", "network.vector_dim=7", "--set", "network.word_dim=3"], "vector_dim must be even"),
-            (["--set", "tree_dim=8"], "--set tree_dim=8: write it as network.KEY=VALUE or training.KEY=VALUE"),
-            (["--set", "network.tree_dim"], "--set network.tree_dim: write it as network.KEY=VALUE"),
-            (["--set", "model.tree_dim=8"], "--set model.tree_dim=8: write it as network.KEY=VALUE"),
-            (["--set", "preset=paper"], "--set preset=paper: write it as network.KEY=VALUE"),
+            (["--set", "tree_dim=8"], "--set tree_dim=8: write it as TABLE.KEY=VALUE, where TABLE is network"),
+            (["--set", "network.tree_dim"], "--set network.tree_dim: write it as TABLE.KEY=VALUE"),
+            (["--set", "model.tree_dim=8"], "--set model.tree_dim=8: write it as TABLE.KEY=VALUE"),
+            (["--set", "preset=paper"], "--set preset=paper: write it as TABLE.KEY=VALUE"),
             (["--preset", "large"], "unknown preset 'large'; there are: bottom-up, htlstm, paper"),
             (["--tags", "fine"], "tags must be one of none, upos, xpos, both"),
             (["--epochs", "0"], "epochs must be at least 1"),

@@ -12,7 +12,7 @@ from easyfirst.model.config import Config, NetworkConfig
 from easyfirst.model.parameters import initial_parameters
 from easyfirst.model.store import Model, sizes_of
 from easyfirst.model.vocab import Vocabulary
-from easyfirst.treebank import Sentence
+from easyfirst.treebank.sentence import Sentence
 
 MakeModel = Callable[..., Model]
 

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from easyfirst.errors import ModelError
 from easyfirst.model.vocab import NUMBER, Vocabulary, normalise
-from easyfirst.treebank import Sentence
+from easyfirst.treebank.sentence import Sentence
 
 
 @pytest.mark.parametrize("form", ["1990", "3.14", "1,000", "-5", "+5", "12:30", "1/2", "2016-05-01", "1,000.50"])
@@ -136,3 +136,11 @@ def test_a_missing_part_is_named(name: str) -> None:
     del values[name]
     with pytest.raises(ModelError, match=f"'{name}' is missing"):
         Vocabulary.from_dict(values)
+
+
+def test_rare_words_can_be_left_out() -> None:
+    sentences = [Sentence.from_words(["The", "fox"]), Sentence.from_words(["the", "dog"])]
+    vocabulary = Vocabulary.of(sentences, tag_kinds=[], min_count=2)
+    assert dict(vocabulary.words) == {"the": 1}
+    assert vocabulary.counts.tolist() == [0, 2]
+    assert vocabulary.encode(sentences).words.tolist() == [1, 0, 1, 0]

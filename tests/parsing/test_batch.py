@@ -235,7 +235,7 @@ class TestCheckTags:
 
 def test_scores_that_are_not_finite_are_no_tree() -> None:
     parser = small_parser()
-    parser.engine.tables.labelled_bias[:] = -np.inf
+    parser.engine.tables.output_bias[:] = -np.inf
     with np.errstate(invalid="ignore"), pytest.raises(ModelError, match="not finite"):
         parser.parse([tagged(FORMS)])
 

@@ -37,10 +37,10 @@ import sys, time
 from pathlib import Path
 
 from easyfirst.cli import main
-from easyfirst.cli.train import _Report
+from easyfirst.cli.reports import TrainingReport
 
 moment, count = sys.argv.pop(1), int(sys.argv.pop(1))
-progress, rename = _Report.progress, Path.replace
+progress, rename = TrainingReport.progress, Path.replace
 
 
 def wait():
@@ -63,7 +63,7 @@ def rename_or_wait(self, target):
     return rename(self, target)
 
 
-_Report.progress, Path.replace = progress_or_wait, rename_or_wait
+TrainingReport.progress, Path.replace = progress_or_wait, rename_or_wait
 main()
 '''
 

@@ -13,7 +13,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from easyfirst.errors import DataError
-from easyfirst.treebank import ConlluReader, Sentence, read_conllu
+from easyfirst.treebank.conllu import ConlluReader, read_conllu
+from easyfirst.treebank.sentence import Sentence
 
 DATA = Path(__file__).parent.parent / "data"
 FILES = sorted(DATA.glob("*.conllu"))

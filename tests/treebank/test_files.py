@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 
 from easyfirst.errors import DataError
-from easyfirst.treebank import open_file, read_conllu
-from easyfirst.treebank.files import read_lines
+from easyfirst.treebank.conllu import read_conllu
+from easyfirst.treebank.files import open_file, read_lines
 
 
 @pytest.mark.parametrize("name", ["missing.conllu", "missing.conllu.gz"])

@@ -9,8 +9,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from easyfirst.treebank import check_tree, is_projective, non_projective_arcs, read_conllu
-from easyfirst.treebank.tree import find_cycle
+from easyfirst.treebank.conllu import read_conllu
+from easyfirst.treebank.projective import is_projective, non_projective_arcs
+from easyfirst.treebank.tree import check_tree, find_cycle
 
 DATA = Path(__file__).parent.parent / "data"
 

@@ -14,8 +14,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from easyfirst.errors import DataError
-from easyfirst.treebank import ConlluReader, Scorer, Sentence, read_conllu, score
-from easyfirst.treebank.scores import is_punctuation
+from easyfirst.treebank.conllu import ConlluReader, read_conllu
+from easyfirst.treebank.scores import Scorer, is_punctuation, score
+from easyfirst.treebank.sentence import Sentence
 from easyfirst.treebank.tree import find_cycle
 
 DATA = Path(__file__).parent.parent / "data"

@@ -11,7 +11,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from easyfirst.errors import InputError
-from easyfirst.treebank import ConlluReader, Sentence, Word, read_conllu
+from easyfirst.treebank.conllu import ConlluReader, read_conllu
+from easyfirst.treebank.sentence import Sentence, Word
 
 DATA = Path(__file__).parent.parent / "data"
 

@@ -7,7 +7,8 @@ import io
 import pytest
 
 from easyfirst.errors import DataError
-from easyfirst.treebank import Sentence, read_tokens
+from easyfirst.treebank.sentence import Sentence
+from easyfirst.treebank.tokens import read_tokens
 
 
 def read(raw: bytes | str) -> list[Sentence]:

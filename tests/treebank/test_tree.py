@@ -9,8 +9,9 @@ from pathlib import Path
 import pytest
 
 from easyfirst.errors import DataError
-from easyfirst.treebank import ConlluReader, Sentence, Tree, check_tree, read_conllu
-from easyfirst.treebank.tree import find_cycle
+from easyfirst.treebank.conllu import ConlluReader, read_conllu
+from easyfirst.treebank.sentence import Sentence
+from easyfirst.treebank.tree import Tree, check_tree, find_cycle
 
 DATA = Path(__file__).parent.parent / "data"
 

@@ -15,6 +15,8 @@ from typer.core import TyperGroup
 from easyfirst import __version__
 from easyfirst.cli.evaluate import evaluate
 from easyfirst.cli.info import info
+from easyfirst.cli.models import models
+from easyfirst.cli.pack import pack
 from easyfirst.cli.parse import parse
 from easyfirst.cli.train import train
 from easyfirst.errors import EasyFirstError
@@ -22,10 +24,11 @@ from easyfirst.errors import EasyFirstError
 HELP = """Easy-first dependency parsing with hierarchical tree LSTMs.
 
 \b
-  easyfirst train train.conllu --dev dev.conllu --out my-model
+  easyfirst parse --text "The fox jumps. It likes apples."
+  easyfirst parse --from text letters.txt -o letters.conllu
+  easyfirst train train.conllu --dev dev.conllu --out my-model --parts all
   easyfirst parse --model my-model input.conllu -o output.conllu
   easyfirst evaluate gold.conllu output.conllu
-  easyfirst info my-model
 
 'easyfirst VERB --help' says more about each.
 """
@@ -86,7 +89,7 @@ def build_app() -> typer.Typer:
         pretty_exceptions_enable=False,
         context_settings={"help_option_names": ["-h", "--help"]},
     )
-    for verb in (train, parse, evaluate, info):
+    for verb in (parse, train, evaluate, info, models, pack):
         app.command()(verb)
     return app
 

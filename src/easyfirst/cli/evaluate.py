@@ -5,19 +5,20 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 from itertools import tee
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from easyfirst.cli.files import STANDARD, STDIN, open_input
 from easyfirst.cli.threads import set_threads
-from easyfirst.errors import DataError
+from easyfirst.errors import DataError, ModelError
 from easyfirst.treebank.conllu import ConlluReader
-from easyfirst.treebank.scores import Scores, score
+from easyfirst.treebank.scores import Scores, WordsError, score
 from easyfirst.treebank.sentence import Sentence
+from easyfirst.treebank.text_scores import TextScores, score_text
 
 if TYPE_CHECKING:
+    from rich.console import Console
     from rich.table import Table
 
 WIDTH = 120
@@ -31,12 +32,27 @@ CONVENTIONS = {
 def evaluate(
     gold: Annotated[str, typer.Argument(help="CoNLL-U with the right trees.", show_default=False)],
     system: Annotated[
-        str | None, typer.Argument(help="CoNLL-U with the trees to judge, of the same words.", show_default=False)
+        str | None,
+        typer.Argument(help="CoNLL-U with the trees to judge, of the same words (or text).", show_default=False),
     ] = None,
     model: Annotated[
-        Path | None,
+        str | None,
         typer.Option("--model", "-m", help="Judge what this model makes of GOLD's words and tags.", show_default=False),
     ] = None,
+    text: Annotated[
+        bool,
+        typer.Option(
+            "--text",
+            help="Score as raw text: tokens, sentences and words are aligned by characters. With --model: let it "
+            "read GOLD's raw text.",
+        ),
+    ] = False,
+    predicted_tags: Annotated[
+        bool, typer.Option("--predicted-tags", help="With --model: let it predict the tags it reads, as for raw text.")
+    ] = False,
+    no_spaces: Annotated[
+        bool, typer.Option("--no-spaces", help="With --text --model: GOLD's language is written without spaces.")
+    ] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Everything, in per cent, as JSON.")] = False,
     by_relation: Annotated[bool, typer.Option("--by-relation", help="Add a table of the relations.")] = False,
     by_length: Annotated[bool, typer.Option("--by-length", help="Add a table of the sentences' lengths.")] = False,
@@ -48,23 +64,35 @@ def evaluate(
     """Score trees against gold trees: UAS and LAS in three conventions.
 
     Give a file SYSTEM, or --model to parse GOLD first. '-' is stdin.
+    With --text, SYSTEM may have other tokens and sentences than GOLD, of the same
+    text: precision, recall and F1 of all levels, as the CoNLL 2018 shared task.
 
     \b
     Examples:
       easyfirst evaluate gold.conllu output.conllu
+      easyfirst evaluate gold.conllu output.conllu --text
       easyfirst evaluate gold.conllu --model my-model --by-relation
+      easyfirst evaluate gold.conllu --model en --text
     """
     if (system is None) == (model is None):
         raise typer.BadParameter("give either a file SYSTEM or --model DIR", param_hint="SYSTEM")
     if gold == system == STANDARD:
         raise typer.BadParameter("only one of GOLD and SYSTEM can be stdin", param_hint="SYSTEM")
-    scores = score(_sentences(gold), _sentences(system)) if system is not None else _score_model(gold, model, threads)
-    if not scores.sentences:
-        raise DataError("no sentences to compare in this file", source=gold)
-    if as_json:
-        print(json.dumps(scores.to_dict(), ensure_ascii=False, indent=2))
+    if text and (by_relation or by_length):
+        raise typer.BadParameter("needs equal words; leave out --text", param_hint="--by-relation or --by-length")
+    if predicted_tags and (model is None or text):
+        raise typer.BadParameter("goes with --model and without --text", param_hint="--predicted-tags")
+    if text:
+        made = _read(system) if system is not None else _read_text(gold, model, threads, no_spaces=no_spaces)
+        _show_text(score_text(_read(gold), made), as_json=as_json)
+        return
+    if system is not None:
+        scores = _score_files(gold, system)
     else:
-        _show(scores, by_relation=by_relation, by_length=by_length)
+        scores = _score_model(gold, model, threads, predicted_tags=predicted_tags)
+    if not scores.sentences:
+        raise _no_sentences(gold)
+    _show(scores, as_json=as_json, by_relation=by_relation, by_length=by_length)
 
 
 def _sentences(name: str) -> Iterator[Sentence]:
@@ -72,26 +100,66 @@ def _sentences(name: str) -> Iterator[Sentence]:
         yield from ConlluReader(stream, STDIN if name == STANDARD else name)
 
 
-def _score_model(gold: str, model: Path | None, threads: int | None) -> Scores:
+def _score_files(gold: str, system: str) -> Scores:
+    try:
+        return score(_sentences(gold), _sentences(system))
+    except WordsError as error:
+        raise DataError(f"{error}; if only tokens or sentences differ, add --text") from None
+
+
+def _read(name: str) -> list[Sentence]:
+    """All sentences of a file, of which there must be some."""
+    sentences = list(_sentences(name))
+    if not sentences:
+        raise _no_sentences(name)
+    return sentences
+
+
+def _read_text(gold: str, model: str | None, threads: int | None, *, no_spaces: bool) -> list[Sentence]:
+    """What a model makes of a treebank's raw text."""
+    if gold == STANDARD:
+        raise typer.BadParameter("must be a file, not stdin, with --text and --model", param_hint="GOLD")
+    set_threads(threads)
+
+    from easyfirst.parser import load
+    from easyfirst.treebank.raw_text import raw_text, read_paragraphs
+
+    assert model is not None
+    text = raw_text(read_paragraphs(_read(gold), spaces="none" if no_spaces else "given"))
+    return [parse.sentence.with_tree(parse.heads, parse.relations) for parse in load(model)(text)]
+
+
+def _score_model(gold: str, model: str | None, threads: int | None, *, predicted_tags: bool) -> Scores:
     set_threads(threads)
 
     from easyfirst.parser import load
 
     assert model is not None
-    parses, again = tee(load(model).pipe(_sentences(gold)))
-    gold_sentences = (parse.sentence for parse in parses)
-    return score(gold_sentences, (parse.sentence.with_tree(parse.heads, parse.relations) for parse in again))
+    parser = load(model)
+    sentences, kept = tee(_sentences(gold))
+    if predicted_tags:
+        if parser.tagger is None:
+            raise ModelError(f"{model} has no tagger to predict tags")
+        kinds = parser.tagger.kinds
+        sentences = (sentence.with_tags(**{kind: ["_"] * len(sentence) for kind in kinds}) for sentence in sentences)
+    parses = parser.pipe(sentences)
+    return score(kept, (parse.sentence.with_tree(parse.heads, parse.relations) for parse in parses))
 
 
-def _show(scores: Scores, *, by_relation: bool, by_length: bool) -> None:
-    from rich.console import Console
+def _no_sentences(name: str) -> DataError:
+    return DataError("no sentences to compare in this file", source=name)
 
+
+def _show(scores: Scores, *, as_json: bool, by_relation: bool, by_length: bool) -> None:
     values = scores.to_dict()
+    if as_json:
+        print(json.dumps(values, ensure_ascii=False, indent=2))
+        return
     table = _table("", "UAS %", "LAS %", "words", "counted")
     for key, (name, meaning) in CONVENTIONS.items():
         row = values[key]
         table.add_row(name, f"{row['UAS']:.2f}", f"{row['LAS']:.2f}", f"{row['words']:,}", meaning)
-    console = Console(highlight=False, markup=False, width=WIDTH)  # numbers are never cut; a narrow terminal may wrap
+    console = _console()
     console.print(table)
     exact = values["exact"]
     console.print(
@@ -110,6 +178,27 @@ def _show(scores: Scores, *, by_relation: bool, by_length: bool) -> None:
             shares = (f"{row[key]:.2f}" for key in ("UAS", "LAS"))
             table.add_row(name, f"{row['sentences']:,}", f"{row['words']:,}", *shares)
         console.print(table)
+
+
+def _show_text(scores: TextScores, *, as_json: bool) -> None:
+    if as_json:
+        print(json.dumps({"text": scores.to_dict()}, indent=2))
+        return
+    table = _table("", "precision %", "recall %", "F1 %", "aligned %", "gold", "system")
+    for name, metric in scores.metrics.items():
+        shares = (f"{share:.2f}" for share in (metric.precision, metric.recall, metric.f1))
+        accuracy = "" if metric.aligned_accuracy is None else f"{metric.aligned_accuracy:.2f}"
+        table.add_row(name, *shares, accuracy, f"{metric.gold:,}", f"{metric.system:,}")
+    console = _console()
+    console.print(table)
+    console.print("As the CoNLL 2018 shared task; aligned %: of the words that both sides have.")
+
+
+def _console() -> Console:
+    """Where numbers are never cut; a narrow terminal may wrap."""
+    from rich.console import Console
+
+    return Console(highlight=False, markup=False, width=WIDTH)
 
 
 def _table(first: str, *others: str) -> Table:

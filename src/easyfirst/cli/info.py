@@ -4,12 +4,17 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from easyfirst.cli.threads import set_threads
+
+if TYPE_CHECKING:
+    from easyfirst.parser import Parser
+
 
 # What easyfirst.model.card writes: | convention | UAS | LAS | words |
 CARD_SCORES = re.compile(r"^\| ([^|]+) \| ([0-9.]+) \| ([0-9.]+) \| ([0-9,]+) \|$", re.MULTILINE)
@@ -17,17 +22,19 @@ CARD_LICENCE = re.compile(r"^- Licence: (.+)$", re.MULTILINE)
 
 
 def info(
-    model: Annotated[Path, typer.Argument(metavar="DIR", help="The model's directory.", show_default=False)],
+    model: Annotated[str, typer.Argument(metavar="MODEL", help="A bundled model or a directory.", show_default=False)],
     as_json: Annotated[bool, typer.Option("--json", help="As JSON, with all settings and relations.")] = False,
 ) -> None:
-    """Show what a model is: its sizes, the tags it needs, its relations, its scores.
+    """Show what a model is: what it reads and gives, its sizes, its relations, its scores.
 
     \b
     Example:
       easyfirst info my-model
     """
     set_threads(None)
-    facts = describe(model)
+    from easyfirst.model.bundled import find_model
+
+    facts = describe(find_model(model))
     if as_json:
         print(json.dumps(facts, ensure_ascii=False, indent=2))
     else:
@@ -48,6 +55,10 @@ def describe(path: Path) -> dict[str, Any]:
         "format_version": written["format_version"],
         "easyfirst_version": written.get("easyfirst_version"),
         "preset": model.config.preset,
+        "parts": [name for name, part in (("tokenizer", parser.tokenizer), ("tagger", parser.tagger)) if part]
+        + ["parser"],
+        "reads": _reads(parser),
+        "gives": [*(kind.upper() for kind in (parser.tagger.kinds if parser.tagger else ())), "HEAD", "DEPREL"],
         "needs_tags": list(parser.needs_tags),
         "words": len(model.vocabulary.words),
         "tags": {kind: len(rows) for kind, rows in model.vocabulary.tags.items()},
@@ -55,6 +66,7 @@ def describe(path: Path) -> dict[str, Any]:
         "relations": list(parser.relations),
         "parameters": sum(array.size for array in model.arrays.values()),
         "files": {name: (path / name).stat().st_size for name in (*REQUIRED, CARD) if (path / name).is_file()},
+        "size": sum(_sizes(path)),
         "config": model.config.to_dict(),
         "scores": [
             {"convention": name, "UAS": float(uas), "LAS": float(las), "words": int(words.replace(",", ""))}
@@ -62,6 +74,23 @@ def describe(path: Path) -> dict[str, Any]:
         ],
         "licence": licence[1] if (licence := CARD_LICENCE.search(model.card)) else None,
     }
+
+
+def _reads(parser: Parser) -> str:
+    """What a user may give it."""
+    kinds = ["raw text"] if parser.tokenizer is not None else []
+    if not parser.needs_tags:
+        return ", ".join([*kinds, "tokens", "CoNLL-U"])
+    tags = " and ".join(kind.upper() for kind in parser.needs_tags)
+    return f"CoNLL-U with {tags} tags"
+
+
+def _sizes(path: Path) -> Iterator[int]:
+    """Of all files that are needed to use a model."""
+    from easyfirst.model.part import TAGGER, TOKENIZER, VECTORS
+
+    for folder in (path, *(path / part for part in (TOKENIZER, TAGGER, VECTORS))):
+        yield from (file.stat().st_size for file in folder.glob("*") if file.is_file())
 
 
 def _show(facts: dict[str, Any]) -> None:
@@ -80,13 +109,17 @@ def _show(facts: dict[str, Any]) -> None:
     rows = {
         "model": f"{facts['path']} (format {facts['format_version']}, easyfirst {facts['easyfirst_version']})",
         "preset": facts["preset"],
+        "parts": ", ".join(facts["parts"]),
+        "reads": facts["reads"],
+        "gives": ", ".join(facts["gives"]),
         "needs tags": " and ".join(kind.upper() for kind in facts["needs_tags"]) or "none",
         "knows": ", ".join(words),
         "words": f"word {network['word_dim']}, tag {network['tag_dim']}, vector {network['vector_dim']}; {bilstm}",
         "trees": f"{network['rnn'].upper()} {trees}; relation {network['relation_dim']}",
         "scorer": f"window of {2 * network['window'] + 2} subtrees, {network['hidden_dim']} hidden units",
         "parameters": f"{facts['parameters']:,}",
-        "files": ", ".join(f"{name} {_size(size)}" for name, size in facts["files"].items()),
+        "files": ", ".join(f"{name} {_size(size)}" for name, size in facts["files"].items())
+        + f"; with all parts {_size(facts['size'])}",
         "relations": f"{len(facts['relations'])}: {' '.join(facts['relations'])}",
         "dev scores": "\n".join(map(_score, facts["scores"])) or "none in the model's card",
         "licence": facts["licence"] or "none in the model's card",

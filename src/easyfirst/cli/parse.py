@@ -1,4 +1,4 @@
-"""``easyfirst parse``: CoNLL-U or tokenised text in, CoNLL-U out."""
+"""``easyfirst parse``: text, tokens or CoNLL-U in; CoNLL-U, JSON or drawn trees out."""
 
 from __future__ import annotations
 
@@ -6,17 +6,21 @@ import sys
 import time
 from collections.abc import Generator, Iterable, Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from enum import Enum
-from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, BinaryIO, Protocol
+from typing import TYPE_CHECKING, Annotated, Protocol
 
 import typer
 
 from easyfirst.cli.files import STANDARD, Inputs, check_output, is_standard_output, open_output
+from easyfirst.cli.output import Target, document_writer, sentence_writer, target_of
+from easyfirst.cli.texts import Texts
 from easyfirst.cli.threads import set_threads
+from easyfirst.errors import InputError
 
 if TYPE_CHECKING:
     from easyfirst.model.vocab import Vocabulary
+    from easyfirst.parser import Parser
     from easyfirst.parsing.batch import Parse
 
 
@@ -27,30 +31,54 @@ class Format(str, Enum):
     """What the input is."""
 
     conllu = "conllu"
+    text = "text"
+    lines = "lines"
     tokens = "tokens"
 
 
 class Report(Protocol):
-    """Takes note of a parse that has been written."""
+    """Takes note of a sentence that has been written: of how many words and bytes of the input."""
 
-    def __call__(self, parse: Parse) -> None: ...
+    def __call__(self, n_words: int, n_bytes: int = 0) -> None: ...
 
 
 def parse(
-    model: Annotated[Path, typer.Option("--model", "-m", help="The model's directory.", show_default=False)],
     inputs: Annotated[
         list[str] | None,
         typer.Argument(metavar="INPUT", help="Files, plain or .gz; none or '-': stdin.", show_default=False),
+    ] = None,
+    model: Annotated[
+        str, typer.Option("--model", "-m", help="A bundled model ('easyfirst models' lists them) or a directory.")
+    ] = "en",
+    text: Annotated[
+        str | None, typer.Option("--text", "-t", metavar="TEXT", help="Parse this text instead of files.")
     ] = None,
     output: Annotated[
         str | None,
         typer.Option("--output", "-o", help="The file to write, all at once at the end; default: stdout."),
     ] = None,
     source: Annotated[
-        Format,
-        typer.Option("--from", help="conllu, or tokens: a sentence a line, words separated by spaces."),
-    ] = Format.conllu,
+        Format | None,
+        typer.Option(
+            "--from",
+            help="What the input is. conllu (the default for files and stdin); text: documents separated by blank "
+            "lines; lines: a sentence a line; tokens: a sentence a line, words separated by spaces.",
+            show_default=False,
+        ),
+    ] = None,
+    target: Annotated[
+        Target | None,
+        typer.Option(
+            "--to",
+            help="What to write: conllu, json (an object a sentence) or tree (drawn); default: tree on a terminal, "
+            "else conllu.",
+            show_default=False,
+        ),
+    ] = None,
     deps: Annotated[bool, typer.Option("--deps", help="Write the tree to the column DEPS as well.")] = False,
+    write_tags: Annotated[
+        bool, typer.Option("--write-tags", help="In CoNLL-U, fill UPOS and XPOS in where the input has none.")
+    ] = False,
     batch_size: Annotated[
         int, typer.Option(min=1, help="Sentences parsed at once; 1: each is written before the next is read.")
     ] = 256,
@@ -60,40 +88,143 @@ def parse(
     ] = None,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Print nothing but errors on stderr.")] = False,
 ) -> None:
-    """Parse sentences and write them as CoNLL-U.
+    """Parse text or sentences and write their trees.
 
     Of CoNLL-U only HEAD and DEPREL change; every other byte stays. Several inputs become one output.
 
     \b
     Examples:
+      easyfirst parse --text "The fox jumps. It likes apples."
+      easyfirst parse --from text letters.txt -o letters.conllu
       easyfirst parse --model my-model input.conllu -o output.conllu
-      echo "The fox jumps" | easyfirst parse --model my-model --from tokens
+      echo "The fox jumps" | easyfirst parse --from tokens
     """
     set_threads(threads)
     check_output(output)
-    sources = Inputs(inputs or [], is_tokens=source is Format.tokens)
+    if text is not None and (inputs or source not in (None, Format.text)):
+        raise InputError("--text is the input itself; leave out INPUT and --from")
+    wanted = target_of(target, output)
+    if text is None and source in (None, Format.conllu, Format.tokens):
+        work: _Work = _Sentences(inputs or [], is_tokens=source is Format.tokens)
+    else:
+        work = _Documents([text] if text is not None else Texts(inputs or [], by_line=source is Format.lines))
+    options = _Options(wanted, deps=deps, write_tags=write_tags, batch_size=batch_size)
 
     from easyfirst.parser import load
 
     parser = load(model)
-    if not quiet and STANDARD in sources.names and sys.stdin.isatty():
+    is_quiet = quiet or text is not None
+    if not quiet and work.reads_terminal:
         print("reading from the terminal; Ctrl-D ends the input", file=sys.stderr)
-    tags = _TagCheck(parser.model.vocabulary)
-    shows_progress = not quiet and sys.stderr.isatty() and not (is_standard_output(output) and sys.stdout.isatty())
-    with open_output(output) as stream, _reporting(sources.n_bytes, visible=shows_progress) as report:
+    shows_progress = not is_quiet and sys.stderr.isatty() and not (is_standard_output(output) and sys.stdout.isatty())
+    with open_output(output) as stream, _reporting(work.n_bytes, visible=shows_progress) as report:
         begin = time.perf_counter()
-        parses = parser.pipe(sources, batch_size=batch_size)
-        parses = map(tags.see, parses)
-        n_sentences, n_words = _write(parses, sources, stream, deps=deps, flush=batch_size == 1, report=report)
+        for piece in work.run(parser, options, report):
+            stream.write(piece)
+            if batch_size == 1:
+                stream.flush()
         seconds = time.perf_counter() - begin
-    if not quiet:
-        for warning in tags.warnings(n_words):
+    if not is_quiet:
+        for warning in work.warnings():
             print(warning, file=sys.stderr)
+        n_sentences, n_words = work.n_sentences, work.n_words
         rate = n_words / max(seconds, 1e-9)
         print(
             f"parsed {n_sentences:,} sentences, {n_words:,} words in {seconds:.1f} s: {rate:,.0f} words/s",
             file=sys.stderr,
         )
+
+
+@dataclass(frozen=True, slots=True)
+class _Options:
+    target: Target
+    deps: bool
+    write_tags: bool
+    batch_size: int
+
+
+class _Work(Protocol):
+    """An input of some kind, and what has been done with it."""
+
+    n_sentences: int
+    n_words: int
+
+    @property
+    def reads_terminal(self) -> bool: ...
+
+    @property
+    def n_bytes(self) -> int | None: ...
+
+    def run(self, parser: Parser, options: _Options, report: Report) -> Iterator[bytes]:
+        """What is to be written, piece by piece."""
+        ...
+
+    def warnings(self) -> Iterable[str]: ...
+
+
+class _Sentences:
+    """Sentences given in words: CoNLL-U or tokens."""
+
+    def __init__(self, names: list[str], *, is_tokens: bool) -> None:
+        self._sources = Inputs(names, is_tokens=is_tokens)
+        self._is_tokens = is_tokens
+        self._tags: _TagCheck | None = None
+        self.n_sentences = self.n_words = 0
+
+    @property
+    def reads_terminal(self) -> bool:
+        return STANDARD in self._sources.names and sys.stdin.isatty()
+
+    @property
+    def n_bytes(self) -> int | None:
+        return self._sources.n_bytes
+
+    def run(self, parser: Parser, options: _Options, report: Report) -> Iterator[bytes]:
+        sources, keeps_rest = self._sources, options.target is Target.conllu
+        write = sentence_writer(options.target, deps=options.deps, tags=self._is_tokens or options.write_tags)
+        self._tags = _TagCheck(parser.model.vocabulary)
+        for parse in parser.pipe(sources, batch_size=options.batch_size):
+            self._tags.see(parse)
+            rest = sources.before(self.n_sentences)
+            yield (rest if keeps_rest else b"") + write(parse)
+            self.n_sentences += 1
+            self.n_words += len(parse)
+            report(len(parse), len(parse.sentence.prefix) + len(parse.sentence.block))
+        if keeps_rest:
+            yield sources.rest()
+
+    def warnings(self) -> Iterable[str]:
+        return self._tags.warnings(self.n_words) if self._tags is not None else ()
+
+
+class _Documents:
+    """Raw text."""
+
+    def __init__(self, texts: list[str] | Texts) -> None:
+        self._texts = texts
+        self.n_sentences = self.n_words = 0
+
+    @property
+    def reads_terminal(self) -> bool:
+        return isinstance(self._texts, Texts) and STANDARD in self._texts.names and sys.stdin.isatty()
+
+    @property
+    def n_bytes(self) -> int | None:
+        return None
+
+    def run(self, parser: Parser, options: _Options, report: Report) -> Iterator[bytes]:
+        write = document_writer(options.target, deps=options.deps)
+        is_by_line = isinstance(self._texts, Texts) and self._texts.by_line
+        documents = parser.read(self._texts, batch_size=options.batch_size, one_sentence=is_by_line)
+        for number, document in enumerate(documents, 1):
+            yield write(document, number)
+            self.n_sentences += len(document)
+            n_words = sum(map(len, document))
+            self.n_words += n_words
+            report(n_words)
+
+    def warnings(self) -> Iterable[str]:
+        return ()
 
 
 class _TagCheck:
@@ -103,11 +234,10 @@ class _TagCheck:
         self._vocabulary = vocabulary
         self._n_unknown = dict.fromkeys(vocabulary.tags, 0)
 
-    def see(self, parse: Parse) -> Parse:
+    def see(self, parse: Parse) -> None:
         for kind, known in self._vocabulary.tags.items():
-            tags = parse.sentence.upos if kind == "upos" else parse.sentence.xpos
+            tags = parse.tagged.upos if kind == "upos" else parse.tagged.xpos
             self._n_unknown[kind] += sum(tag not in known for tag in tags)
-        return parse
 
     def warnings(self, n_words: int) -> Iterator[str]:
         for kind, n in self._n_unknown.items():
@@ -118,33 +248,17 @@ class _TagCheck:
                 )
 
 
-def _write(
-    parses: Iterable[Parse], sources: Inputs, stream: BinaryIO, *, deps: bool, flush: bool, report: Report
-) -> tuple[int, int]:
-    """How many sentences and words were written."""
-    n_sentences = n_words = 0
-    for parse in parses:
-        stream.write(sources.before(n_sentences) + parse.to_bytes(deps=deps))
-        if flush:
-            stream.flush()
-        n_sentences += 1
-        n_words += len(parse)
-        report(parse)
-    stream.write(sources.rest())
-    return n_sentences, n_words
-
-
 @contextmanager
 def _reporting(n_bytes: int | None, *, visible: bool) -> Generator[Report, None, None]:
     """A progress bar on stderr, if it is to be seen."""
     if not visible:
-        yield lambda parse: None
+        yield lambda n_words, n_bytes=0: None
         return
 
     from rich.console import Console
     from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 
-    n_words = 0
+    total = 0
     begin = time.perf_counter()
     columns = (
         BarColumn(),
@@ -156,11 +270,10 @@ def _reporting(n_bytes: int | None, *, visible: bool) -> Generator[Report, None,
     with Progress(*columns, console=Console(stderr=True), transient=True) as progress:
         task = progress.add_task("", total=n_bytes, words=0, rate=0.0)
 
-        def report(parse: Parse) -> None:
-            nonlocal n_words
-            n_words += len(parse)
-            rate = n_words / (time.perf_counter() - begin)
-            size = len(parse.sentence.prefix) + len(parse.sentence.block)
-            progress.update(task, advance=size, words=n_words, rate=rate)
+        def report(n_words: int, n_bytes: int = 0) -> None:
+            nonlocal total
+            total += n_words
+            rate = total / (time.perf_counter() - begin)
+            progress.update(task, advance=n_bytes, words=total, rate=rate)
 
         yield report

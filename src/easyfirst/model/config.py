@@ -82,6 +82,8 @@ class TrainingConfig:
     """The weights change after more than this many violations of the margin."""
     word_dropout: float = 0.25
     """alpha: a word seen n times becomes the unknown word with probability alpha / (n + alpha)."""
+    min_count: int = 1
+    """Words that training saw less often have no embedding of their own."""
     learning_rate: float = 0.001
     adam_beta1: float = 0.9
     adam_beta2: float = 0.999
@@ -104,6 +106,7 @@ class TrainingConfig:
         _require(self.margin > 0, "margin must be positive")
         _require(self.update_after >= 0, "update_after must not be negative")
         _require(self.word_dropout >= 0, "word_dropout must not be negative")
+        _require(self.min_count >= 1, "min_count must be at least 1")
         check_adam(self.learning_rate, self.adam_beta1, self.adam_beta2, self.clip_norm, self.weight_decay)
         check_regularisation(self.final_rate, self.averaging, self.dropout)
         _require(0 <= self.seed < 2**63, "seed must be a non-negative 63-bit integer")
@@ -124,8 +127,8 @@ class Config:
     def from_dict(cls, values: Mapping[str, Any]) -> Config:
         """The inverse of :meth:`to_dict`; an unknown key or a value of the wrong type is a :class:`ConfigError`."""
         known = dict(values)
-        network = _build(NetworkConfig, known.pop("network", {}), "network.")
-        training = _build(TrainingConfig, known.pop("training", {}), "training.")
+        network = build_settings(NetworkConfig(), known.pop("network", {}), "network.")
+        training = build_settings(TrainingConfig(), known.pop("training", {}), "training.")
         preset = known.pop("preset", "paper")
         if known:
             raise ConfigError(f"unknown setting {sorted(known)[0]!r}; there are: preset, network, training")
@@ -151,14 +154,16 @@ def preset(name: str, *, network: Mapping[str, Any] | None = None, training: Map
     return Config.from_dict({"preset": name, "network": values, "training": dict(training or {})})
 
 
-_Part = typing.TypeVar("_Part", NetworkConfig, TrainingConfig)
+_Settings = typing.TypeVar("_Settings")
 
 
-def _build(kind: type[_Part], values: object, prefix: str) -> _Part:
+def build_settings(default: _Settings, values: object, prefix: str) -> _Settings:
+    """A dataclass of settings with some of them changed; an unknown one, or one of the wrong type, is a
+    :class:`ConfigError`. ``prefix``: what a user writes before their names."""
     if not isinstance(values, Mapping):
         raise ConfigError(f"{prefix.rstrip('.')} must be a table of settings")
     settings = typing.cast("Mapping[str, Any]", values)
-    types_of = typing.get_type_hints(kind)
+    types_of = typing.get_type_hints(type(default))
     for key, value in settings.items():
         if key not in types_of:
             raise ConfigError(f"unknown setting {prefix}{key}; there are: {', '.join(types_of)}")
@@ -166,4 +171,4 @@ def _build(kind: type[_Part], values: object, prefix: str) -> _Part:
         is_right = isinstance(value, wanted) and (wanted is bool or not isinstance(value, bool))
         if not (is_right or (wanted is float and type(value) is int)):
             raise ConfigError(f"{prefix}{key} must be of type {wanted.__name__}, not {value!r}")
-    return kind(**settings)
+    return dataclasses.replace(typing.cast(Any, default), **settings)

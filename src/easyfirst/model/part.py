@@ -16,7 +16,6 @@ to, and the checksum of their values. So:
 from __future__ import annotations
 
 import hashlib
-import importlib.metadata
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from os import PathLike
@@ -40,6 +39,8 @@ from easyfirst.model.files import (
 from easyfirst.model.weights import pack_weights, read_weights
 
 FORMAT_VERSION = 1
+TOKENIZER, TAGGER, VECTORS = "tokenizer", "tagger", "vectors"
+"""The folders of a model's other parts."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,6 +60,8 @@ class Part:
 
 def installed_version() -> str:
     """The version of this package, as installed."""
+    import importlib.metadata  # which takes longer to import than all the rest of a model to load
+
     try:
         return importlib.metadata.version("easyfirst")
     except importlib.metadata.PackageNotFoundError:

@@ -3,19 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from os import PathLike
 from pathlib import Path
 from typing import Any
 
 from easyfirst.errors import ConfigError, ModelError
 from easyfirst.model.config import Config, NetworkConfig
-from easyfirst.model.files import CONFIG, KIND, VOCABULARY
+from easyfirst.model.files import CONFIG, KIND, VOCABULARY, prepare_directory
 from easyfirst.model.parameters import Sizes, parameter_shapes
-from easyfirst.model.part import Part, installed_version, load_part, save_part
+from easyfirst.model.part import VECTORS, Part, installed_version, load_part, save_part
 from easyfirst.model.vocab import Vocabulary
 from easyfirst.model.weights import as_float32, check_arrays
+from easyfirst.model.word_vectors import WordVectors, load_word_vectors, save_word_vectors
 from easyfirst.nn.arrays import Floats
+
+EXTERNAL = "words.external"
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,6 +29,9 @@ class Model:
     vocabulary: Vocabulary
     arrays: dict[str, Floats]
     card: str = ""
+    vectors: WordVectors | None = None
+    """External vectors that were not trained on and are shared by the parts of a model. They are in ``vocabulary``
+    and ``arrays`` too, but stored once, in a folder of their own."""
 
 
 def sizes_of(vocabulary: Vocabulary, external_shape: tuple[int, ...] | None) -> Sizes:
@@ -50,15 +56,24 @@ def save_model(path: str | PathLike[str], model: Model) -> None:
     Arrays of float16 are stored as such, and are float32 once they are loaded.
     """
     _check(model.arrays, model.config.network, model.vocabulary)
-    save_part(path, Part(KIND, model.config.to_dict(), model.vocabulary.to_dict(), model.arrays, model.card))
+    settings, vocabulary, arrays = model.config.to_dict(), model.vocabulary, model.arrays
+    if model.vectors is not None:
+        prepare_directory(Path(path))
+        save_word_vectors(Path(path) / VECTORS, model.vectors)
+        settings["vectors"] = model.vectors.sha256
+        vocabulary = replace(vocabulary, external=None)
+        arrays = {name: array for name, array in arrays.items() if name != EXTERNAL}
+    save_part(path, Part(KIND, settings, vocabulary.to_dict(), arrays, model.card))
 
 
 def load_model(path: str | PathLike[str]) -> Model:
     """Read a model; its arrays are float32, writable and C-contiguous."""
     directory = Path(path)
     part = load_part(directory, KIND, _network_of)
+    settings, arrays = dict(part.settings), as_float32(part.arrays)
+    vectors = load_shared_vectors(directory, settings.pop("vectors", None))
     try:
-        config = Config.from_dict(part.settings)
+        config = Config.from_dict(settings)
     except ConfigError as error:
         written = f"written by easyfirst {part.writer}, this is {installed_version()}"
         raise ModelError(f"{directory / CONFIG}: {error} ({written})") from None
@@ -66,11 +81,26 @@ def load_model(path: str | PathLike[str]) -> Model:
         vocabulary = Vocabulary.from_dict(part.vocabulary)
     except ModelError as error:
         raise ModelError(f"{directory / VOCABULARY}: {error}") from None
+    if vectors is not None:
+        vocabulary = replace(vocabulary, external=vectors.rows)
+        arrays[EXTERNAL] = vectors.table
     try:
-        _check(part.arrays, config.network, vocabulary)
+        _check(arrays, config.network, vocabulary)
     except ModelError as error:
         raise ModelError(f"{directory}: {error}") from None
-    return Model(config, vocabulary, as_float32(part.arrays), part.card or "")
+    return Model(config, vocabulary, arrays, part.card or "", vectors)
+
+
+def load_shared_vectors(directory: Path, sha256: object) -> WordVectors | None:
+    """The vectors of a model whose settings ask for those with this checksum, if they ask for any."""
+    if sha256 is None:
+        return None
+    vectors = load_word_vectors(directory / VECTORS)
+    if vectors.sha256 != sha256:
+        raise ModelError(
+            f"{directory / VECTORS} are other vectors than the model was trained with; copy the whole model again"
+        )
+    return vectors
 
 
 def _network_of(values: Mapping[str, Any]) -> NetworkConfig:
@@ -81,5 +111,5 @@ def _check(arrays: Mapping[str, Floats], network: NetworkConfig, vocabulary: Voc
     """The arrays are those of this network and vocabulary, and hold numbers."""
     if tuple(vocabulary.tags) != network.tag_kinds:
         raise ModelError(f"the network needs tags of {network.tags!r}, the vocabulary has {list(vocabulary.tags)}")
-    external = arrays.get("words.external")
+    external = arrays.get(EXTERNAL)
     check_arrays(arrays, parameter_shapes(network, sizes_of(vocabulary, None if external is None else external.shape)))

@@ -71,6 +71,11 @@ def read_vectors(path: str | PathLike[str]) -> Vectors:
         return _TextReader(name).read(stream)
 
 
+def first_vectors(vectors: Vectors, n: int | None) -> Vectors:
+    """So many vectors from the beginning of a file, where the most frequent words usually stand; None: all."""
+    return vectors if n is None else Vectors(vectors.words[:n], vectors.vectors[:n])
+
+
 def scaled(vectors: Vectors) -> Vectors:
     """The same directions with the mean length of a fresh embedding, so that neither table drowns the other where they
     are added up. All are multiplied by one number."""

@@ -44,9 +44,14 @@ class Vocabulary:
 
     @classmethod
     def of(
-        cls, sentences: Iterable[Sentence], *, tag_kinds: Sequence[str], external: Sequence[str] | None = None
+        cls,
+        sentences: Iterable[Sentence],
+        *,
+        tag_kinds: Sequence[str],
+        external: Sequence[str] | None = None,
+        min_count: int = 1,
     ) -> Vocabulary:
-        """Of the words, tags and relations of a treebank; the most frequent first."""
+        """Of the words (those seen often enough), tags and relations of a treebank; the most frequent first."""
         words: Counter[str] = Counter()
         tags: dict[str, Counter[str]] = {kind: Counter() for kind in tag_kinds}
         relations: Counter[str] = Counter()
@@ -57,7 +62,7 @@ class Vocabulary:
                 tags[kind].update(tags_of(sentence, kind))
             for head, relation in zip(sentence.heads, sentence.relations, strict=True):
                 (roots if head == 0 else relations)[relation or "_"] += 1
-        ranked = _ranked(words)
+        ranked = [word for word in _ranked(words) if words[word] >= min_count]
         return cls(
             words={word: row for row, word in enumerate(ranked, 1)},
             counts=np.array([0] + [words[word] for word in ranked], dtype=np.int64),
@@ -73,8 +78,7 @@ class Vocabulary:
         words = self.words
         external = None
         if self.external is not None:
-            rows = self.external
-            external = np.array([rows.get(form) or rows.get(normalise(form), UNKNOWN) for form in forms], np.int64)
+            external = external_ids(self.external, forms)
         tags = tuple(
             np.array([rows.get(tag, UNKNOWN) for sentence in sentences for tag in tags_of(sentence, kind)], np.int64)
             for kind, rows in self.tags.items()
@@ -112,6 +116,11 @@ class Vocabulary:
             raise ModelError(f"the vocabulary is damaged ({error} is missing)") from error
         except (TypeError, ValueError, AttributeError, OverflowError) as error:
             raise ModelError(f"the vocabulary is damaged ({error})") from error
+
+
+def external_ids(rows: Mapping[str, int], forms: Iterable[str]) -> Ints:
+    """The row of each form among external vectors: as written, else normalised, else 0."""
+    return np.array([rows.get(form) or rows.get(normalise(form), UNKNOWN) for form in forms], np.int64)
 
 
 def tags_of(sentence: Sentence, kind: str) -> Sequence[str]:

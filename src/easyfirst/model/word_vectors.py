@@ -10,20 +10,21 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from os import PathLike
 from pathlib import Path
-from typing import Any, cast
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 import numpy.typing as npt
 
 from easyfirst.errors import ModelError
 from easyfirst.model.part import Part, load_part, save_part
-from easyfirst.model.vectors import Vectors
-from easyfirst.model.vocab import UNKNOWN, normalise, numbered
+from easyfirst.model.vocab import external_ids, numbered
 from easyfirst.model.weights import checksum
 from easyfirst.nn.arrays import Floats, Ints
 
+if TYPE_CHECKING:
+    from easyfirst.model.vectors import Vectors
+
 KIND = "easyfirst-vectors"
-FOLDER = "vectors"
 LARGEST = 127
 
 
@@ -66,10 +67,6 @@ class WordVectors:
     def ids(self, forms: Iterable[str]) -> Ints:
         """The row of each form: as written, else normalised, else 0."""
         return external_ids(self.rows, forms)
-
-
-def external_ids(rows: Mapping[str, int], forms: Iterable[str]) -> Ints:
-    return np.array([rows.get(form) or rows.get(normalise(form), UNKNOWN) for form in forms], np.int64)
 
 
 def save_word_vectors(path: str | PathLike[str], vectors: WordVectors) -> None:

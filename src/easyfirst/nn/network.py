@@ -35,7 +35,8 @@ class Network:
         return self.scorer.n_relations
 
 
-def _layers(arrays: Mapping[str, Array], prefix: str) -> tuple[Layer, ...]:
+def layers_of(arrays: Mapping[str, Array], prefix: str) -> tuple[Layer, ...]:
+    """The layers whose names begin so, from the first on."""
     layers: list[Layer] = []
     while f"{prefix}.{len(layers)}.input" in arrays:
         name = f"{prefix}.{len(layers)}"
@@ -53,12 +54,12 @@ def network_of(arrays: Mapping[str, Array], *, rnn: str) -> Network:
         tags=tuple(arrays[f"words.{kind}"] for kind in TAG_KINDS if f"words.{kind}" in arrays),
         project=arrays["words.project"],
         bias=arrays["words.bias"],
-        layers=_layers(arrays, "words.rnn"),
+        layers=layers_of(arrays, "words.rnn"),
         cell=cell,
     )
     trees = TreeWeights(
         padding=arrays["trees.padding"],
-        layers=_layers(arrays, "trees.rnn"),
+        layers=layers_of(arrays, "trees.rnn"),
         cell=cell,
         relations=arrays.get("trees.relation"),
         encode=arrays.get("trees.encode"),

@@ -55,25 +55,31 @@ class LstmStack:
     """LSTMs, by ``easyfirst.nn.lstm``."""
 
     def __init__(self, layers: Sequence[Layer]) -> None:
-        self._layers = [(layer, lstm.by_gate(layer.input), lstm.by_gate(layer.bias)) for layer in layers]
+        # of each layer: input and recurrent weights, one below the other, and bias
+        self._layers = [
+            (
+                lstm.exponents_by_gate(np.concatenate([layer.input, layer.recurrent], 1)),
+                lstm.exponents_by_gate(layer.bias),
+            )
+            for layer in layers
+        ]
 
     def start(self, vectors: Floats) -> Sequence[Floats]:
         parts: list[Floats] = []
         x = vectors[None, None]  # (side, gate, rows, dim)
-        for _, layer_input, bias in self._layers:
-            z = np.matmul(x, layer_input[:, 1:])
+        for weights, bias in self._layers:
+            z = np.matmul(x, weights[:, 1:, : x.shape[-1]])
             z += bias[:, 1:]
-            parts += lstm.step(z, None)
+            parts += lstm.step_by_exponents(z, None)
             x = parts[-1][:, None]
         return parts
 
     def advance(self, parts: Sequence[Floats], encoded: Floats, *, side: int) -> Sequence[Floats]:
         new: list[Floats] = []
         x = encoded
-        for k, (layer, _, bias) in enumerate(self._layers):
-            z = lstm.product(x, layer.input[side])
-            z += lstm.product(parts[2 * k + 1], layer.recurrent[side])
+        for k, (weights, bias) in enumerate(self._layers):
+            z = np.matmul(np.concatenate([x, parts[2 * k + 1]], axis=1), weights[side])
             z += bias[side]
-            new += lstm.step(z, parts[2 * k])
+            new += lstm.step_by_exponents(z, parts[2 * k])
             x = new[-1]
         return new

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -24,6 +25,7 @@ from easyfirst.nn.words import encode_words
 from easyfirst.parsing.derivation import Attachment, Derivations
 from easyfirst.parsing.engine import Engine, easiest
 from easyfirst.parsing.workspace import Workspace
+from easyfirst.render.terminal import draw_tree
 from easyfirst.treebank.sentence import Sentence, Word
 from easyfirst.treebank.tree import Tree
 
@@ -55,6 +57,8 @@ class Parse:
     relations: tuple[str, ...]
     steps: Steps = field(compare=False)
     """What ``derivation`` is made of, in arrays."""
+    tagged: Sentence = field(compare=False)
+    """The sentence with the tags it was parsed with: given ones and, where there was none, predicted ones."""
 
     def __len__(self) -> int:
         return len(self.heads)
@@ -97,14 +101,43 @@ class Parse:
             for step, (m, score, margin) in enumerate(steps, 1)
         )
 
-    def to_bytes(self, *, deps: bool = False) -> bytes:
-        """The sentence as CoNLL-U with this tree in HEAD and DEPREL, and with ``deps`` in DEPS too; every other byte
-        is as it was read."""
-        return self.sentence.with_tree(self.heads, self.relations, deps=deps).to_bytes()
+    def draw(self, *, width: int | None = None) -> str:
+        """The tree in characters, for a terminal of so many columns."""
+        return draw_tree(self.tagged.forms, self.heads, self.relations, self.tagged.upos, width=width)
 
-    def to_conllu(self, *, deps: bool = False) -> str:
+    def to_dict(self) -> dict[str, Any]:
+        """For JSON: the words with their tags, heads and relations, and how each attachment was decided: at which
+        step, with what score and by what margin (null for the root, which is what is left)."""
+        decided = {step.modifier: step for step in self.derivation}
+        words: list[dict[str, Any]] = []
+        tagged = self.tagged
+        columns = zip(tagged.forms, tagged.upos, tagged.xpos, self.heads, self.relations, strict=True)
+        for m, (form, upos, xpos, head, relation) in enumerate(columns, 1):
+            step = decided.get(m)
+            words.append(
+                {
+                    "id": m,
+                    "form": form,
+                    "upos": None if upos == "_" else upos,
+                    "xpos": None if xpos == "_" else xpos,
+                    "head": head,
+                    "relation": relation,
+                    "step": step.step if step else None,
+                    "score": round(step.score, 4) if step else None,
+                    "margin": round(step.margin, 4) if step else None,
+                }
+            )
+        return {"words": words}
+
+    def to_bytes(self, *, deps: bool = False, tags: bool = False) -> bytes:
+        """The sentence as CoNLL-U with this tree in HEAD and DEPREL, with ``deps`` in DEPS too, and with ``tags``
+        predicted tags in UPOS and XPOS where there were none; every other byte is as it was read."""
+        sentence = self.tagged if tags else self.sentence
+        return sentence.with_tree(self.heads, self.relations, deps=deps).to_bytes()
+
+    def to_conllu(self, *, deps: bool = False, tags: bool = False) -> str:
         """:meth:`to_bytes` as text."""
-        return self.to_bytes(deps=deps).decode()
+        return self.to_bytes(deps=deps, tags=tags).decode()
 
 
 class BatchParser:
@@ -223,4 +256,5 @@ def _read_off(sentences: Sequence[Sentence], derivations: Derivations, vocabular
             tuple(head_ids[start:end]),
             tuple(relation_names[start:end]),
             Steps(modifiers[steps], scores[steps], margins[steps]),
+            tagged=sentence,
         )

@@ -38,12 +38,11 @@ class Candidates:
         """The relations those scores belong to: (n_active, width * 2), a view."""
         return self._relations[: n_active * self.width].reshape(n_active, self.width * 2)
 
-    def update(self, left: Ints, right: Ints, scores: Floats) -> None:
-        """New scores (n, 2 * n_relations) of pairs; where either side is the outside there is no pair."""
+    def update(self, left: Ints, scores: Floats) -> None:
+        """New scores (n, 2 * n_relations) of pairs, known by the rows of pend[i]."""
         by_direction = scores.reshape(-1, self.n_relations)
         relations: Ints = by_direction.argmax(axis=1)
         best = scores.reshape(-1).take(relations + np.arange(0, scores.size, self.n_relations)).reshape(-1, 2)
-        best[right == self.pending.outside] = -np.inf
         self.scores[left] = scores
         cells = self._cells.take(left)
         self._best[cells] = best
@@ -54,5 +53,5 @@ class Candidates:
         return self.scores.reshape(-1, self.n_relations).take(2 * left + directions, 0)
 
     def withdraw(self, rows: Ints) -> None:
-        """Rows that have left the pending list have no pair any more."""
+        """The pairs of these rows are no more; those that have another neighbour now are to be scored anew."""
         self._best[self._cells.take(rows)] = -np.inf

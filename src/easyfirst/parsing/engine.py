@@ -47,24 +47,23 @@ class Tables:
     hidden_bias: Floats  # (hidden,)
     relations: Floats | None  # (n_relations, vector_dim)
     unlabelled: Floats  # (hidden_dim, 2)
-    unlabelled_bias: Floats  # (2,)
     labelled: Floats  # (hidden_dim, 2 * n_relations)
-    labelled_bias: Floats  # (2 * n_relations,)
+    output_bias: Floats  # (2 * n_relations,) of both
 
     @classmethod
     def of(cls, network: Network) -> Tables:
         slots = scorer.slot_weights(network.scorer, network.n_slots)
         relations = trees.relation_table(NUMPY, network.trees) if network.trees.has_layers else None
         weights = network.scorer
+        output, output_bias = scorer.output_weights(NUMPY, weights)
         # tanh(x) = 2 sigmoid(2x) - 1: with the factors in the tables only the sigmoid of the negated sum is left to do
         return cls(
             slots=slots * MINUS_TWO,
             hidden_bias=weights.hidden_bias * MINUS_TWO,
             relations=relations,
             unlabelled=weights.unlabelled * TWO,
-            unlabelled_bias=weights.unlabelled_bias - weights.unlabelled.sum(axis=0),
             labelled=weights.labelled * TWO,
-            labelled_bias=weights.labelled_bias - weights.labelled.sum(axis=0),
+            output_bias=output_bias - output.sum(axis=0),
         )
 
 
@@ -92,7 +91,7 @@ class Engine:
 
     def _run(self, candidates: Candidates, choose: Choose, derivations: Derivations, nodes: _Nodes) -> None:
         pending = candidates.pending
-        self._score_all(pending, candidates, nodes)
+        self._score_all(candidates, nodes)
         n_active = np.searchsorted(-pending.lengths, -np.arange(1, candidates.width + 1)).tolist()  # longer than 1, ..
         for n, n_next in itertools.pairwise(n_active):
             actions = choose(candidates, n)
@@ -107,25 +106,28 @@ class Engine:
         """Heads take their modifiers, in the first sentences for which actions were chosen."""
         nodes.attach(h, m, actions.directions[: len(h)], actions.relations[: len(h)])
         candidates.pending.remove(m)
-        candidates.withdraw(m)
-        self._rescore(candidates.pending, candidates, nodes, h)
+        candidates.withdraw(np.concatenate([h, m]))
+        self._rescore(candidates, nodes, h)
 
     @staticmethod
-    def _score_all(pending: Pending, candidates: Candidates, nodes: _Nodes) -> None:
+    def _score_all(candidates: Candidates, nodes: _Nodes) -> None:
         """Score every pair there is."""
-        k = nodes.n_slots // 2 - 1
-        for begin in range(0, pending.outside, BLOCK):
-            rows = np.arange(begin, min(begin + BLOCK, pending.outside))
-            candidates.update(rows, pending.next[rows], nodes.score(pending.around(rows, k, k + 1)))
+        pending, k = candidates.pending, nodes.n_slots // 2 - 1
+        left = np.flatnonzero(pending.next[:-1] != pending.outside)
+        for begin in range(0, len(left), BLOCK):
+            rows = left[begin : begin + BLOCK]
+            candidates.update(rows, nodes.score(pending.around(rows, k, k + 1)))
 
     @staticmethod
-    def _rescore(pending: Pending, candidates: Candidates, nodes: _Nodes, h: Ints) -> None:
-        """Score again the pairs whose window holds a head: as many as the window has slots."""
-        n_slots = nodes.n_slots
+    def _rescore(candidates: Candidates, nodes: _Nodes, h: Ints) -> None:
+        """Score again the pairs whose window holds a head: at most as many as the window has slots."""
+        pending, n_slots = candidates.pending, nodes.n_slots
         around = pending.around(h, n_slots - 1, n_slots - 1)  # (n, 2 * n_slots - 1)
         windows = around.take(nodes.window_columns, axis=1).reshape(-1, n_slots)
         k = n_slots // 2 - 1
-        candidates.update(windows[:, k], windows[:, k + 1], nodes.score(windows))
+        is_pair = np.maximum(windows[:, k], windows[:, k + 1]) != pending.outside  # the last row of all
+        windows = windows.compress(is_pair, 0)
+        candidates.update(windows[:, k], nodes.score(windows))
 
 
 def easiest(candidates: Candidates, n_active: int) -> Actions:
@@ -186,10 +188,10 @@ class _Nodes:
         sigmoid_of_negated_(hidden)
         middle = len(self.tables.unlabelled)
         scores = hidden[:, middle:] @ self.tables.labelled
-        scores += self.tables.labelled_bias
+        scores += self.tables.output_bias
         unlabelled = hidden[:, :middle] @ self.tables.unlabelled
-        unlabelled += self.tables.unlabelled_bias
-        scores.reshape(len(scores), 2, -1)[...] += unlabelled[:, :, None]
+        by_direction = scores.reshape(len(scores), 2, -1)
+        by_direction += unlabelled[:, :, None]
         return scores
 
     def _sum_projections(self, rows: Ints) -> Floats:

@@ -9,6 +9,7 @@ from os import PathLike, fspath
 
 from easyfirst.errors import DataError
 from easyfirst.model.vocab import Vocabulary, normalise, tags_of
+from easyfirst.nn.network import TAG_KINDS
 from easyfirst.treebank.conllu import ConlluReader
 from easyfirst.treebank.files import open_file
 from easyfirst.treebank.projective import is_projective
@@ -29,6 +30,15 @@ class Treebank:
     @property
     def n_words(self) -> int:
         return sum(map(len, self.sentences))
+
+    @property
+    def tag_kinds(self) -> tuple[str, ...]:
+        """The kinds of tags that at least one word has."""
+        return tuple(
+            kind
+            for kind in TAG_KINDS
+            if any(tag != "_" for sentence in self.sentences for tag in tags_of(sentence, kind))
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +81,7 @@ def read_treebank(path: str | PathLike[str]) -> Treebank:
 def check_tags_given(treebank: Treebank, tag_kinds: Sequence[str]) -> None:
     """Raise :class:`DataError` if the treebank has none of the tags that the network is to read."""
     for kind in tag_kinds:
-        if all(tag == "_" for sentence in treebank.sentences for tag in tags_of(sentence, kind)):
+        if kind not in treebank.tag_kinds:
             others = "--tags none" if kind == "upos" else "--tags upos or --tags none"
             raise DataError(f"this treebank has no {kind.upper()} tags; choose {others}", source=treebank.path)
 

@@ -7,11 +7,10 @@ The output directory is a model that can be used after the first epoch, and in i
 from __future__ import annotations
 
 import datetime
-import hashlib
 import json
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any, Protocol, cast
 
@@ -23,16 +22,17 @@ from easyfirst.model.card import CardFacts, DataFacts, write_card
 from easyfirst.model.config import Config
 from easyfirst.model.files import prepare_directory, replace_file
 from easyfirst.model.parameters import initial_parameters
-from easyfirst.model.store import Model, installed_version, load_model, save_model, sizes_of
-from easyfirst.model.vectors import Vectors, external_table, read_vectors, scaled
+from easyfirst.model.part import installed_version
+from easyfirst.model.store import Model, load_model, save_model, sizes_of
 from easyfirst.model.vocab import Vocabulary
 from easyfirst.nn.arrays import Floats
 from easyfirst.parsing.batch import BatchParser
-from easyfirst.training.checkpoint import FILE, Checkpoint, has_checkpoint, load_checkpoint, save_checkpoint
+from easyfirst.training.checkpoint import FILE, Checkpoint, save_checkpoint
 from easyfirst.training.corpus import Corpus
-from easyfirst.training.data import DataReport, Treebank, check_tags_given, describe, projective_part, read_treebank
+from easyfirst.training.data import DataReport, describe
 from easyfirst.training.epoch import EpochStats, Teacher
 from easyfirst.training.learner import Learner
+from easyfirst.training.material import Job, Material, check_parser_data
 from easyfirst.treebank.scores import Scorer, Scores
 
 FOLDER = "training"
@@ -55,43 +55,16 @@ class Reporter(Protocol):
         """An epoch is over and, if there is a dev treebank, evaluated."""
 
 
-@dataclass(frozen=True, slots=True)
-class Job:
-    """What to train on, and where to put the result."""
-
-    train: Path
-    out: Path
-    dev: Path | None = None
-    vectors: Path | None = None
-    licence: str | None = None
-
-
-def train(
-    job: Job, config: Config, reporter: Reporter, *, resume: bool = False, overwrite: bool = False
+def train_parser(
+    job: Job, config: Config, reporter: Reporter, material: Material, *, checkpoint: Checkpoint | None = None
 ) -> list[dict[str, Any]]:
-    """Train a parser; the metrics of every epoch. Raises an :class:`EasyFirstError` before anything is written if the
-    data or the settings will not do."""
-    folder = job.out / FOLDER
-    checkpoint = load_checkpoint(folder) if resume else None
-    if checkpoint is None and not overwrite:
-        _refuse_to_overwrite(job.out)
-    run = Run(job, config, reporter, checkpoint=checkpoint)
+    """Train a parser on what has been read; the metrics of every epoch. If the data or the settings will not do, that
+    is an :class:`EasyFirstError` before anything is written."""
+    run = Run(job, config, reporter, material, checkpoint=checkpoint)
     _prepare(job.out, is_new=checkpoint is None)
     while len(run.history) < config.training.epochs:
         run.epoch()
     return run.history
-
-
-def _refuse_to_overwrite(out: Path) -> None:
-    if has_checkpoint(out / FOLDER):
-        raise ModelError(f"{out}: a training run is there; go on with --resume, or start anew with --overwrite")
-    if out.is_dir() and any(map(_is_worth_keeping, out.rglob("*"))):
-        raise ModelError(f"{out}: exists already; choose another --out, or use --overwrite")
-
-
-def _is_worth_keeping(path: Path) -> bool:
-    """Unlike what a run leaves behind that was killed in its first epoch: a folder, and perhaps half a file."""
-    return not path.is_dir() and path.suffix != ".tmp"
 
 
 def _prepare(out: Path, *, is_new: bool) -> None:
@@ -108,37 +81,35 @@ def _prepare(out: Path, *, is_new: bool) -> None:
 class Run:
     """A training run between two epochs."""
 
-    def __init__(self, job: Job, config: Config, reporter: Reporter, *, checkpoint: Checkpoint | None = None) -> None:
+    def __init__(
+        self, job: Job, config: Config, reporter: Reporter, material: Material, *, checkpoint: Checkpoint | None = None
+    ) -> None:
         """``checkpoint``: of the run to go on with, whose vocabulary is used; else it is made from the sentences that
         are learnt from. Raises :class:`ConfigError` if that was another run."""
-        self.job, self.config, self.reporter = job, config, reporter
-        treebank = read_treebank(job.train)
-        self.dev = read_treebank(job.dev) if job.dev else None
-        for given in (treebank, self.dev):
-            if given is not None:
-                check_tags_given(given, config.network.tag_kinds)
-        vectors = scaled(read_vectors(job.vectors)) if job.vectors else None
-        sentences = projective_part(treebank)
-        self.fingerprint = _fingerprint(treebank, self.dev, vectors)
+        self.job, self.config, self.reporter, self.material = job, config, reporter, material
+        sentences = check_parser_data(material, config)
         if checkpoint is not None:
             self._require_same_run(checkpoint)
             self.vocabulary = load_model(job.out).vocabulary
         else:
             self.vocabulary = Vocabulary.of(
-                sentences, tag_kinds=config.network.tag_kinds, external=vectors.words if vectors else None
+                sentences,
+                tag_kinds=config.network.tag_kinds,
+                external=material.external_words,
+                min_count=config.training.min_count,
             )
-        self.data = describe(treebank, len(sentences), self.dev, self.vocabulary)
+        self.data = describe(material.train, len(sentences), material.dev, self.vocabulary)
         self.licence = job.licence
         self.history: list[dict[str, Any]] = []
         self.rng = np.random.default_rng(config.training.seed)
-        self.learner = Learner(self._initial_arrays(vectors), config, self.rng)
+        self.learner = Learner(self._initial_arrays(), config, self.rng)
         self.teacher = Teacher(self.learner, Corpus(sentences, self.vocabulary), self.vocabulary.counts)
         if checkpoint is not None:
             self.restore(checkpoint)
         self.reporter.data(self.data)
 
-    def _initial_arrays(self, vectors: Vectors | None) -> dict[str, Floats]:
-        table = external_table(vectors) if vectors else None
+    def _initial_arrays(self) -> dict[str, Floats]:
+        table = self.material.external_table
         sizes = sizes_of(self.vocabulary, table.shape if table is not None else None)
         return initial_parameters(self.config.network, sizes, self.rng, external=table)
 
@@ -174,13 +145,19 @@ class Run:
         save_checkpoint(self.job.out / FOLDER, self.checkpoint())
         self.reporter.epoch_end(metrics, is_best=is_best)
 
+    def model(self, scores: Scores | None) -> Model:
+        """The parser as it is now."""
+        arrays = self.learner.average.arrays
+        return Model(self.config, self.vocabulary, arrays, self.card(scores), self.material.shared_vectors)
+
     def evaluate(self) -> Scores | None:
         """The scores on the dev treebank with the weights as they are."""
-        if self.dev is None:
+        dev = self.material.dev
+        if dev is None:
             return None
         parser = BatchParser(self.learner.averaged_engine(), self.vocabulary)
         scorer = Scorer()
-        for gold, parse in zip(self.dev.sentences, parser.parse(self.dev.sentences), strict=True):
+        for gold, parse in zip(dev.sentences, parser.parse(dev.sentences), strict=True):
             scorer.add(
                 gold.forms,
                 gold_heads=[head or 0 for head in gold.heads],
@@ -197,7 +174,7 @@ class Run:
         arrays |= {f"average/{name}": array for name, array in self.learner.average.state().items()}
         facts = {
             "config": self.config.to_dict(),
-            "data": self.fingerprint,
+            "data": self.material.fingerprint,
             "history": self.history,
             "rng": self.rng.bit_generator.state,
             "n_averaged": self.learner.average.n_updates,
@@ -211,7 +188,7 @@ class Run:
         same_length = replace(saved, training=replace(saved.training, epochs=self.config.training.epochs))
         if other := _differences(same_length.to_dict(), self.config.to_dict()):
             raise ConfigError(f"{self.job.out}: was trained with other settings ({other}); resume with the same ones")
-        if other := _differences(checkpoint.facts["data"], self.fingerprint):
+        if other := _differences(checkpoint.facts["data"], self.material.fingerprint):
             raise ConfigError(f"{self.job.out}: was trained on other data ({other}); resume with the same files")
 
     def restore(self, checkpoint: Checkpoint) -> None:
@@ -238,9 +215,10 @@ class Run:
         """The model's README."""
         data = self.data
         skipped = f"{data.non_projective} non-projective sentences left out" if data.non_projective else ""
+        note = "; ".join(filter(None, (skipped, self.material.note)))
         files = [
             DataFacts(
-                use="training", file=data.train, sentences=data.train_sentences, words=data.train_words, note=skipped
+                use="training", file=data.train, sentences=data.train_sentences, words=data.train_words, note=note
             )
         ]
         if data.dev is not None:
@@ -283,18 +261,3 @@ def _las(metrics: dict[str, Any]) -> float:
 def _summary(scores: Scores) -> dict[str, dict[str, float]]:
     parts: Sequence[tuple[str, Any]] = (("ud", scores.ud), ("conllx", scores.conllx), ("full", scores.full))
     return {name: {"UAS": round(part.uas, 3), "LAS": round(part.las, 3)} for name, part in parts}
-
-
-def _fingerprint(treebank: Treebank, dev: Treebank | None, vectors: Vectors | None) -> dict[str, str | None]:
-    """What must be the same for a run to be resumed."""
-    return {
-        "train": treebank.sha256,
-        "dev": dev.sha256 if dev else None,
-        "vectors": _sha256(vectors) if vectors else None,
-    }
-
-
-def _sha256(vectors: Vectors) -> str:
-    digest = hashlib.sha256("\n".join(vectors.words).encode())
-    digest.update(np.ascontiguousarray(vectors.vectors).data)
-    return digest.hexdigest()

@@ -1,0 +1,111 @@
+"""The scores of a whole model, from raw text and from gold tokens, for its card.
+
+    python bench/bundled.py --model en --dev dev.conllu --test test.conllu
+    python bench/bundled.py ... --full my-model     # the same model before 'easyfirst pack': what 16 bits cost
+    python bench/bundled.py ... --write-card        # put the table into the model's README.md
+
+The test set is looked at here only, once a model is chosen.
+"""
+
+from __future__ import annotations
+
+import os
+
+os.environ["OMP_NUM_THREADS"] = os.environ["OPENBLAS_NUM_THREADS"] = "1"
+
+import argparse
+from pathlib import Path
+from typing import Any
+
+import report
+
+import easyfirst
+from easyfirst.model.bundled import find_model
+from easyfirst.model.files import CARD, replace_file
+from easyfirst.treebank.raw_text import raw_text, read_paragraphs
+from easyfirst.treebank.text_scores import score_text
+
+BEGIN, END = "<!-- scores of the whole model -->", "<!-- end of scores -->"
+COLUMNS = ("Tokens", "Sentences", "Words", "UPOS", "XPOS", "UAS", "LAS")
+
+
+def with_tree(parse: easyfirst.Parse) -> easyfirst.Sentence:
+    return parse.tagged.with_tree(parse.heads, parse.relations)
+
+
+def scores_of(model: str, treebank: Path, *, spaces: str) -> dict[str, dict[str, float]]:
+    """F1 by the CoNLL 2018 scorer's definitions; with gold tokens that is accuracy."""
+    nlp = easyfirst.load(model)
+    gold = list(easyfirst.read_conllu(treebank))
+    assert nlp.tagger is not None
+    nothing = dict.fromkeys(nlp.tagger.kinds, "_")
+    untagged = [
+        sentence.with_tags(**{kind: [tag] * len(sentence) for kind, tag in nothing.items()}) for sentence in gold
+    ]
+    made = {
+        "raw text": [with_tree(parse) for parse in nlp(raw_text(read_paragraphs(gold, spaces=spaces)))],
+        "gold tokens, predicted tags": [with_tree(parse) for parse in nlp.parse(untagged)],
+        "gold tokens, gold tags": [with_tree(parse) for parse in nlp.parse(gold)],
+    }
+    return {
+        name: {metric: agreement.f1 for metric, agreement in score_text(gold, system).metrics.items()}
+        for name, system in made.items()
+    }
+
+
+def table(found: dict[str, dict[str, dict[str, float]]]) -> list[list[object]]:
+    return [
+        [part, given, *(f"{scores[column]:.2f}" for column in COLUMNS)]
+        for part, by_input in found.items()
+        for given, scores in by_input.items()
+    ]
+
+
+def write_card(model: str, rows: list[list[object]], result: dict[str, Any]) -> None:
+    """Put the table into the model's card, in place of an older one."""
+    path = find_model(model) / CARD
+    card = path.read_text(encoding="utf-8")
+    if BEGIN in card:
+        card = card[: card.index(BEGIN)] + card[card.index(END) + len(END) + 1 :]
+    header: list[list[object]] = [["Part", "Input", *COLUMNS], ["---"] * (2 + len(COLUMNS))]
+    lines = ["| " + " | ".join(map(str, row)) + " |" for row in [*header, *rows]]
+    note = (
+        f"F1 in per cent by the CoNLL 2018 shared task's definitions, measured on {result['date']} with the weights of "
+        "this directory; the parser reads\npredicted tags but where gold tags are said."
+    )
+    section = "\n".join([BEGIN, "## Scores of the whole model", "", note, "", *lines, "", END, ""])
+    place = card.index("## Scores\n")
+    replace_file(path, (card[:place] + section + card[place:]).encode())
+
+
+def main() -> None:
+    options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    options.add_argument("--model", default="en")
+    options.add_argument("--dev", type=Path, required=True)
+    options.add_argument("--test", type=Path, required=True)
+    options.add_argument("--full", help="the same model in 32 bits")
+    options.add_argument("--name", default="bundled", help="of the results file")
+    options.add_argument("--spaces", default="given", choices=["given", "none"])
+    options.add_argument("--write-card", action="store_true")
+    given = options.parse_args()
+    files = {"dev": given.dev, "test": given.test}
+    found = {part: scores_of(given.model, path, spaces=given.spaces) for part, path in files.items()}
+    rows = table(found)
+    result: dict[str, Any] = {
+        "model": given.model if given.model in ("en",) else Path(given.model).name,
+        "treebanks": {part: path.name for part, path in files.items()},
+        "f1": found,
+    }
+    if given.full:
+        full = {part: scores_of(given.full, path, spaces=given.spaces) for part, path in files.items()}
+        result["f1_in_32_bits"] = full
+        result["las_changes_by_16_bits"] = {
+            part: {name: found[part][name]["LAS"] - full[part][name]["LAS"] for name in found[part]} for part in files
+        }
+    report.write(given.name, result, ["part", "input", *COLUMNS], rows)
+    if given.write_card:
+        write_card(given.model, rows, {**report.conditions(), **result})
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,42 @@
+"""``easyfirst models``: what is bundled."""
+
+from __future__ import annotations
+
+import json
+from typing import Annotated
+
+import typer
+
+from easyfirst.cli.info import describe
+from easyfirst.cli.threads import set_threads
+
+
+def models(
+    as_json: Annotated[bool, typer.Option("--json", help="As JSON.")] = False,
+) -> None:
+    """List the models that came with the package. Nothing is ever downloaded.
+
+    \b
+    Example:
+      easyfirst models
+    """
+    set_threads(None)
+    from easyfirst.model.bundled import bundled_models
+
+    found = {name: describe(path) for name, path in bundled_models().items()}
+    if as_json:
+        keys = ("path", "parts", "reads", "licence", "size")
+        print(json.dumps({name: {key: facts[key] for key in keys} for name, facts in found.items()}, indent=2))
+        return
+    if not found:
+        print("no models are bundled; train one with 'easyfirst train', and name its directory with --model")
+        return
+    from rich.console import Console
+    from rich.table import Table
+    from rich.text import Text
+
+    table = Table.grid(padding=(0, 2))
+    for name, facts in found.items():
+        table.add_row(*map(Text, (name, facts["reads"], f"{facts['size'] / 1e6:.1f} MB", facts["licence"] or "")))
+    Console(highlight=False).print(table)
+    print("'easyfirst info NAME' tells more; any other model is named by its directory")

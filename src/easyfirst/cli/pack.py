@@ -1,0 +1,33 @@
+"""``easyfirst pack``: a model to give away."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from easyfirst.cli.threads import set_threads
+from easyfirst.errors import ModelError
+
+
+def pack(
+    model: Annotated[str, typer.Argument(metavar="MODEL", help="The model's directory.", show_default=False)],
+    out: Annotated[Path, typer.Option("--out", "-o", metavar="DIR", help="Where the copy goes.")],
+    full: Annotated[bool, typer.Option("--full", help="Keep 32 bits a weight instead of 16.")] = False,
+    overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace a model that is in DIR.")] = False,
+) -> None:
+    """Copy a model without what only its training needs, with weights in 16 bits: about half the size.
+
+    \b
+    Example:
+      easyfirst pack my-model --out my-model-small
+    """
+    set_threads(None)
+    from easyfirst.parser import load
+
+    if out.exists() and not overwrite:
+        raise ModelError(f"{out}: exists already; choose another --out, or use --overwrite")
+    load(model).save(out, half=not full)
+    size = sum(path.stat().st_size for path in out.rglob("*") if path.is_file())
+    typer.echo(f"the model is in {out}: {size / 1e6:.1f} MB", err=True)

@@ -1,0 +1,144 @@
+"""A dependency tree for the terminal: a word a line, and beside the words the arcs, drawn with box characters.
+
+      ╭───► The    DET   det
+      │ ╭─► black  ADJ   amod
+    ╭─┴─┴─► fox    NOUN  nsubj
+    ╰────── jumps  VERB  root
+
+A short arc stands next to the words and a longer one farther out, so arcs of a projective tree never cross. Where the
+arcs would take more columns than there is room for, the tree is drawn by indentation instead.
+"""
+
+from __future__ import annotations
+
+import unicodedata
+from collections.abc import Sequence
+
+UP, DOWN, LEFT, RIGHT = 1, 2, 4, 8
+_LINES = {
+    0: " ",
+    UP: "╵",
+    DOWN: "╷",
+    LEFT: "╴",
+    RIGHT: "╶",
+    UP | DOWN: "│",
+    LEFT | RIGHT: "─",
+    DOWN | RIGHT: "╭",
+    UP | RIGHT: "╰",
+    DOWN | LEFT: "╮",
+    UP | LEFT: "╯",
+    UP | DOWN | RIGHT: "├",
+    UP | DOWN | LEFT: "┤",
+    DOWN | LEFT | RIGHT: "┬",
+    UP | LEFT | RIGHT: "┴",
+    UP | DOWN | LEFT | RIGHT: "┼",
+}
+"""What a cell shows, by the neighbours its lines lead to."""
+ARROW, STEP = "►", 2
+MIN_TEXT_WIDTH = 24
+"""The columns that are left to the words at least; arcs that need the room are drawn as indentation."""
+
+
+def draw_tree(
+    forms: Sequence[str],
+    heads: Sequence[int],
+    relations: Sequence[str],
+    tags: Sequence[str] | None = None,
+    *,
+    width: int | None = None,
+) -> str:
+    """The tree of a sentence, a line for each word. ``heads``: ids from 1, 0 for the root; ``tags``: shown if given.
+
+    No line is wider than ``width`` columns, if the words themselves are not.
+    """
+    arcs = _draw_arcs(heads)
+    room = None if width is None else max(width - MIN_TEXT_WIDTH, 0)
+    if room is not None and arcs and len(arcs[0]) > room:
+        arcs = _indent(heads, room)
+    columns = [_pad(list(map(_visible, forms)))]
+    if tags is not None and any(tag != "_" for tag in tags):
+        columns.append(_pad(tags))
+    columns.append(list(relations))
+    lines = (f"{arc} {'  '.join(cells)}" for arc, *cells in zip(arcs, *columns, strict=True))
+    return "\n".join(_cut(line.rstrip(), width) for line in lines)
+
+
+def _draw_arcs(heads: Sequence[int]) -> list[str]:
+    """The arcs left of the words, all lines equally long."""
+    arcs = [(min(m, head), max(m, head), m) for m, head in enumerate(heads, 1) if head]
+    levels = _levels(arcs)
+    n_levels = max(levels.values(), default=0)
+    grid = [[0] * (STEP * n_levels) for _ in heads]
+    for first, last, m in arcs:
+        column = STEP * (n_levels - levels[m])
+        for row in range(first - 1, last):
+            cell = (UP if row > first - 1 else 0) | (DOWN if row < last - 1 else 0)
+            grid[row][column] |= cell
+        for row in (first - 1, last - 1):
+            grid[row][column] |= RIGHT
+            for x in range(column + 1, STEP * n_levels):
+                grid[row][x] |= LEFT | RIGHT
+    ends = [ARROW if head else ("─" if any(cells) else " ") for head, cells in zip(heads, grid, strict=True)]
+    return ["".join(_LINES[cell] for cell in cells) + end for cells, end in zip(grid, ends, strict=True)]
+
+
+def _levels(arcs: Sequence[tuple[int, int, int]]) -> dict[int, int]:
+    """How far out each arc, named by its modifier, must be drawn: farther than all it covers, or shares a row with."""
+    levels: dict[int, int] = {}
+    done: list[tuple[int, int, int]] = []
+    for first, last, m in sorted(arcs, key=lambda arc: (arc[1] - arc[0], arc)):
+        level = 1 + max((levels[other] for a, b, other in done if a < last and first < b), default=0)
+        levels[m] = level
+        done.append((first, last, m))
+    return levels
+
+
+def _indent(heads: Sequence[int], room: int) -> list[str]:
+    """The depth of each word as indentation, as much as there is room for."""
+    depths = [_depth(heads, m) for m in range(1, len(heads) + 1)]
+    deepest = max(depths)
+    step = min(STEP, room // deepest) if deepest else 0
+    return [f"{' ' * min(step * depth, room)}{'·' if depth else ' '}".ljust(step * deepest + 1) for depth in depths]
+
+
+def _depth(heads: Sequence[int], m: int) -> int:
+    depth = 0
+    while heads[m - 1]:
+        m = heads[m - 1]
+        depth += 1
+    return depth
+
+
+def _visible(form: str) -> str:
+    """A form without characters that would disturb the lines."""
+    return "".join(c if unicodedata.category(c)[0] not in "CZ" or c == " " else "\N{OPEN BOX}" for c in form)
+
+
+def _pad(cells: Sequence[str]) -> list[str]:
+    """All as wide as the widest, as a terminal counts."""
+    widest = max(map(display_width, cells))
+    return [cell + " " * (widest - display_width(cell)) for cell in cells]
+
+
+def display_width(text: str) -> int:
+    """How many columns of a terminal a text takes."""
+    return sum(_column_width(c) for c in text)
+
+
+def _column_width(c: str) -> int:
+    if unicodedata.combining(c) or unicodedata.category(c) in ("Mn", "Me", "Cf"):
+        return 0
+    return 2 if unicodedata.east_asian_width(c) in "WF" else 1
+
+
+def _cut(line: str, width: int | None) -> str:
+    if width is None or display_width(line) <= width:
+        return line
+    kept: list[str] = []
+    room = width - 1
+    for c in line:
+        room -= _column_width(c)
+        if room < 0:
+            break
+        kept.append(c)
+    return "".join(kept) + "…"

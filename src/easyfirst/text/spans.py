@@ -1,0 +1,55 @@
+"""From what the network says of each character to tokens, whatever it says: no character is lost."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from easyfirst.nn.arrays import Bools, Ints
+from easyfirst.nn.tokenizer import INSIDE, TOKEN_END
+from easyfirst.text.script import Characters
+
+MAX_TOKEN_CHARACTERS = 500
+"""A token with more characters, white space not counted, is cut."""
+
+
+@dataclass(frozen=True, slots=True)
+class Spans:
+    """The tokens of some texts, one text after the other."""
+
+    first: Ints  # (n_tokens,): rows of the first characters
+    last: Ints  # and of the last ones, which belong to the token
+    lengths: list[int]  # tokens of each text
+
+
+def find_spans(characters: Characters, boundaries: Ints, *, has_inner_spaces: bool) -> Spans:
+    """Tokens end where the network says, at the end of a text and, if they have no spaces inside, at white space."""
+    text_ends = np.cumsum(characters.lengths)
+    is_end = boundaries == TOKEN_END
+    if not has_inner_spaces:
+        is_end[:-1] |= characters.is_space[1:]
+    is_end[text_ends - 1] = True
+    rows = np.flatnonzero(~characters.is_space)
+    ends = _cut_long(is_end[rows])
+    starts = np.empty_like(ends)
+    starts[0], starts[1:] = True, ends[:-1]
+    last = rows[ends]
+    n_before = np.searchsorted(last, text_ends)
+    return Spans(rows[starts], last, np.diff(n_before, prepend=0).tolist())
+
+
+def whole_signs(characters: Characters, boundaries: Ints) -> Ints:
+    """What the network says, but with no boundary between characters that make one sign."""
+    follows = np.append(characters.is_bound[1:], False)
+    return np.where(follows, INSIDE, boundaries)
+
+
+def _cut_long(ends: Bools) -> Bools:
+    """The ends of tokens, and more of them where there are too few."""
+    places = np.flatnonzero(ends)
+    sizes = np.diff(places, prepend=-1)
+    for number in np.flatnonzero(sizes > MAX_TOKEN_CHARACTERS).tolist():
+        begin = places[number] - sizes[number]
+        ends[begin + MAX_TOKEN_CHARACTERS : places[number] : MAX_TOKEN_CHARACTERS] = True
+    return ends

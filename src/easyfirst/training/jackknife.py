@@ -1,0 +1,221 @@
+"""Tags by jackknifing: each training sentence tagged by a tagger that has not seen it.
+
+The parser learns from these, so that it meets in training the kind of mistakes that it will meet in parsing. Sentences
+are dealt out to folds by chance; each fold is tagged by a tagger trained on the others, for a fixed number of
+epochs, as no dev data may decide.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+from collections.abc import Generator, Iterator, Mapping, Sequence
+from concurrent.futures import ProcessPoolExecutor, as_completed
+from concurrent.futures.process import BrokenProcessPool
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass
+from multiprocessing import get_context
+from pathlib import Path
+from typing import Protocol
+
+import numpy as np
+
+from easyfirst.errors import ConfigError, ModelError
+from easyfirst.model.files import from_json, replace_file
+from easyfirst.model.word_vectors import WordVectors
+from easyfirst.nn.network import TAG_KINDS
+from easyfirst.text.tagger import Tagger, Tags
+from easyfirst.text.tagger_store import TaggerConfig, load_tagger
+from easyfirst.training import checkpoint, supervised
+from easyfirst.training.tagger import TaggerLearning, TaggerTask, accuracies
+from easyfirst.treebank.sentence import Sentence
+
+THREAD_VARIABLES = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
+
+
+class FoldReporter(supervised.Reporter, Protocol):
+    """Hears how jackknifing goes; of the epochs only if folds are trained one at a time."""
+
+    def fold_end(self, fold: int, n_folds: int, accuracy: Mapping[str, float]) -> None:
+        """A fold, counted from 1, has been tagged, this well."""
+
+
+@dataclass(frozen=True, slots=True)
+class Fold:
+    """Sentences to tag, and those to learn from."""
+
+    number: int
+    """From 1."""
+    held_out: Sequence[Sentence]
+    others: Sequence[Sentence]
+    config: TaggerConfig
+    learning: TaggerLearning
+    vectors: WordVectors | None
+    folder: Path
+    """Gets ``fold-<number>.json`` when the fold is done, and its training run until then."""
+    fingerprint: str
+    """Of all sentences and settings: a result with another one is of another run."""
+
+    @property
+    def result(self) -> Path:
+        return self.folder / f"fold-{self.number}.json"
+
+    @property
+    def run(self) -> Path:
+        return self.folder / f"fold-{self.number}"
+
+
+@dataclass(frozen=True, slots=True)
+class FoldResult:
+    """The tags of the held-out sentences, and how many of them are right."""
+
+    tags: Sequence[Tags]
+    accuracy: Mapping[str, float]
+
+
+def jackknife(
+    sentences: Sequence[Sentence],
+    n_folds: int,
+    config: TaggerConfig,
+    learning: TaggerLearning,
+    *,
+    vectors: WordVectors | None,
+    folder: Path,
+    reporter: FoldReporter,
+    seed: int,
+    jobs: int = 1,
+    resume: bool = False,
+) -> list[Sentence]:
+    """The sentences in their order, with predicted tags in place of all that were given.
+
+    ``jobs``: how many folds are trained at a time; more than one are processes of their own. What is in ``folder`` is
+    done anew, unless ``resume`` says to go on.
+    """
+    if not 2 <= n_folds <= len(sentences):
+        raise ConfigError(
+            f"{n_folds} folds of {len(sentences)} sentences; there must be from 2 to as many as sentences"
+        )
+    if jobs < 1:
+        raise ConfigError(f"jobs is {jobs}; it must be at least 1")
+    fold_of = _deal(len(sentences), n_folds, seed)
+    fingerprint = _fingerprint(sentences, [n_folds, seed, asdict(config), asdict(learning)], vectors)
+    folds = [
+        Fold(
+            number=number,
+            held_out=[sentence for sentence, fold in zip(sentences, fold_of, strict=True) if fold == number],
+            others=[sentence for sentence, fold in zip(sentences, fold_of, strict=True) if fold != number],
+            config=config,
+            learning=learning,
+            vectors=vectors,
+            folder=folder,
+            fingerprint=fingerprint,
+        )
+        for number in range(1, n_folds + 1)
+    ]
+    _prepare(folds, is_new=not resume)
+    results: dict[int, Iterator[Tags]] = {}
+    for fold, result in _run_all(folds, reporter, jobs):
+        reporter.fold_end(fold.number, n_folds, result.accuracy)
+        results[fold.number] = iter(result.tags)
+    return [_retagged(sentence, next(results[fold])) for sentence, fold in zip(sentences, fold_of, strict=True)]
+
+
+def _deal(n_sentences: int, n_folds: int, seed: int) -> list[int]:
+    """The fold of each sentence, from 1; folds differ by at most one sentence."""
+    folds = np.arange(n_sentences) % n_folds + 1
+    return np.random.default_rng(seed).permutation(folds).tolist()
+
+
+def _fingerprint(sentences: Sequence[Sentence], settings: object, vectors: WordVectors | None) -> str:
+    digest = hashlib.sha256(json.dumps([settings, vectors.sha256 if vectors else None]).encode())
+    for sentence in sentences:
+        digest.update(sentence.to_bytes())
+    return digest.hexdigest()
+
+
+def _prepare(folds: Sequence[Fold], *, is_new: bool) -> None:
+    """Make the folder; a new run does away with an old one."""
+    try:
+        for fold in folds:
+            fold.run.mkdir(parents=True, exist_ok=True)
+            for path in (fold.result, fold.run / checkpoint.FILE) if is_new else ():
+                path.unlink(missing_ok=True)
+    except OSError as error:
+        raise ModelError(f"{folds[0].folder} cannot be written: {error.strerror or error}") from error
+
+
+def _run_all(folds: Sequence[Fold], reporter: FoldReporter, jobs: int) -> Iterator[tuple[Fold, FoldResult]]:
+    """Each fold when it is done."""
+    waiting: list[Fold] = []
+    for fold in folds:
+        if (result := _read_result(fold)) is not None:
+            yield fold, result
+        else:
+            waiting.append(fold)
+    if jobs == 1 or len(waiting) <= 1:
+        for fold in waiting:
+            yield fold, run_fold(fold, reporter)
+        return
+    try:
+        with ProcessPoolExecutor(min(jobs, len(waiting)), mp_context=get_context("spawn")) as pool:
+            with _one_thread_each():
+                running = {pool.submit(run_fold, fold): fold for fold in waiting}
+            for done in as_completed(running):
+                yield running[done], done.result()
+    except BrokenProcessPool:
+        raise ModelError("a process that trained a fold was killed; go on with --resume, and fewer at a time") from None
+
+
+def run_fold(fold: Fold, reporter: supervised.Reporter | None = None) -> FoldResult:
+    """Train on the others and tag the fold; a run that was interrupted goes on."""
+    tagger_path = fold.run / "tagger"
+    task = TaggerTask(fold.others, fold.config, fold.learning, vectors=fold.vectors, out=tagger_path)
+    supervised.learn(
+        task,
+        fold.learning,
+        fold.run,
+        reporter or supervised.Silent(),
+        resume=checkpoint.has_checkpoint(fold.run),
+        fingerprint={"jackknife": fold.fingerprint},
+    )
+    tagger = Tagger(load_tagger(tagger_path, fold.vectors))
+    predicted = tagger.predict([sentence.forms for sentence in fold.held_out])
+    result = FoldResult(predicted, accuracies(fold.held_out, predicted))
+    content = {"fingerprint": fold.fingerprint, "tags": list(predicted), "accuracy": dict(result.accuracy)}
+    replace_file(fold.result, json.dumps(content, ensure_ascii=False).encode())
+    (fold.run / checkpoint.FILE).unlink()
+    return result
+
+
+def _read_result(fold: Fold) -> FoldResult | None:
+    """Of a fold that is done."""
+    if not fold.result.is_file():
+        return None
+    values = from_json(fold.result.read_bytes(), fold.result)
+    if values.get("fingerprint") != fold.fingerprint:
+        raise ConfigError(f"{fold.result} is of other sentences or settings; resume with the same ones, or start anew")
+    return FoldResult(
+        [{kind: tuple(column) for kind, column in tags.items()} for tags in values["tags"]], values["accuracy"]
+    )
+
+
+def _retagged(sentence: Sentence, tags: Tags) -> Sentence:
+    """With these tags only: a column that the tagger does not know is emptied."""
+    columns = {kind: tags.get(kind, ("_",) * len(sentence)) for kind in TAG_KINDS}
+    return sentence.with_tags(upos=columns["upos"], xpos=columns["xpos"])
+
+
+@contextmanager
+def _one_thread_each() -> Generator[None]:
+    """Processes started here use one thread each: they read it from the environment."""
+    kept = {name: os.environ.get(name) for name in THREAD_VARIABLES}
+    os.environ.update(dict.fromkeys(THREAD_VARIABLES, "1"))
+    try:
+        yield
+    finally:
+        for name, value in kept.items():
+            if value is None:
+                del os.environ[name]
+            else:
+                os.environ[name] = value

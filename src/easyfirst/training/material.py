@@ -1,0 +1,92 @@
+"""What a training run is made of: files, and what has been read from them."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from easyfirst.model.config import Config
+from easyfirst.model.vectors import Vectors, external_table, first_vectors, read_vectors, scaled
+from easyfirst.model.word_vectors import WordVectors
+from easyfirst.nn.arrays import Floats
+from easyfirst.training.data import Treebank, check_tags_given, projective_part, read_treebank
+from easyfirst.treebank.sentence import Sentence
+
+
+@dataclass(frozen=True, slots=True)
+class Job:
+    """What to train on, and where to put the result."""
+
+    train: Path
+    out: Path
+    dev: Path | None = None
+    vectors: Path | None = None
+    max_vectors: int | None = None
+    """How many vectors are taken, from the beginning of the file; None: all."""
+    licence: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Material:
+    """What a parser learns from, read and checked."""
+
+    train: Treebank
+    dev: Treebank | None = None
+    vectors: Vectors | None = None
+    """To be trained on."""
+    shared_vectors: WordVectors | None = None
+    """Not to be trained on."""
+    note: str = ""
+    """What the model's card is to say of the training data."""
+
+    @classmethod
+    def read(cls, job: Job, *, freeze_external: bool) -> Material:
+        """From the files of a job."""
+        train = read_treebank(job.train)
+        dev = read_treebank(job.dev) if job.dev else None
+        if job.vectors is None:
+            return cls(train, dev)
+        vectors = scaled(first_vectors(read_vectors(job.vectors), job.max_vectors))
+        if freeze_external:
+            return cls(train, dev, shared_vectors=WordVectors.of(vectors))
+        return cls(train, dev, vectors)
+
+    @property
+    def external_words(self) -> Sequence[str] | None:
+        if self.shared_vectors is not None:
+            return list(self.shared_vectors.rows)
+        return self.vectors.words if self.vectors is not None else None
+
+    @property
+    def external_table(self) -> Floats | None:
+        if self.shared_vectors is not None:
+            return self.shared_vectors.table
+        return external_table(self.vectors) if self.vectors is not None else None
+
+    @property
+    def fingerprint(self) -> dict[str, str | None]:
+        """What must be the same for a run to be resumed."""
+        shared = self.shared_vectors.sha256 if self.shared_vectors is not None else None
+        return {
+            "train": self.train.sha256,
+            "dev": self.dev.sha256 if self.dev else None,
+            "vectors": _sha256(self.vectors) if self.vectors else shared,
+        }
+
+
+def check_parser_data(material: Material, config: Config) -> list[Sentence]:
+    """The sentences a parser can learn from; raises :class:`DataError` if there are none, or tags are missing."""
+    for given in (material.train, material.dev):
+        if given is not None:
+            check_tags_given(given, config.network.tag_kinds)
+    return projective_part(material.train)
+
+
+def _sha256(vectors: Vectors) -> str:
+    digest = hashlib.sha256("\n".join(vectors.words).encode())
+    digest.update(np.ascontiguousarray(vectors.vectors).data)
+    return digest.hexdigest()

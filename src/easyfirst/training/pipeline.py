@@ -1,0 +1,231 @@
+"""All parts of a model from one treebank: a tokenizer, a tagger, and a parser that learns from predicted tags.
+
+The parser's training sentences are tagged by jackknifing and its dev sentences by the tagger, so that it meets in
+training what it will meet when it parses. External vectors are shared by tagger and parser, so they are not trained
+on. Every part is resumable for itself: ``training/<part>`` has its checkpoint and metrics.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, field, replace
+from pathlib import Path
+from typing import Any, Protocol
+
+from easyfirst.errors import ConfigError, ModelError
+from easyfirst.model.config import TAGS, Config
+from easyfirst.model.files import CARD, CONFIG, VOCABULARY, WEIGHTS, prepare_directory
+from easyfirst.model.learning import LearningConfig
+from easyfirst.model.part import TAGGER, TOKENIZER, VECTORS
+from easyfirst.model.word_vectors import save_word_vectors
+from easyfirst.text.tagger import Tagger
+from easyfirst.text.tagger_store import TaggerConfig, load_tagger
+from easyfirst.text.tokenizer_store import TokenizerConfig
+from easyfirst.training import supervised, trainer
+from easyfirst.training.checkpoint import has_checkpoint, load_checkpoint
+from easyfirst.training.data import Treebank
+from easyfirst.training.jackknife import FoldReporter, jackknife
+from easyfirst.training.material import Job, Material, check_parser_data
+from easyfirst.training.tagger import TaggerLearning, TaggerTask
+from easyfirst.training.tokenizer import TokenizerTask
+from easyfirst.treebank.sentence import Sentence
+
+PARSER = "parser"
+PARTS = (TOKENIZER, TAGGER, PARSER)
+"""In the order they are trained."""
+JACKKNIFE = "jackknife"
+
+
+@dataclass(frozen=True, slots=True)
+class PipelineConfig:
+    """Which parts are trained, and how."""
+
+    parts: tuple[str, ...] = PARTS
+    parser: Config = field(default_factory=Config)
+    reads_all_tags: bool = False
+    """The parser reads all kinds of tags that the treebank has, whatever its own settings say."""
+    predicted_tags: bool = True
+    """The parser learns from predicted tags; False: from those of the treebank."""
+    tokenizer: TokenizerConfig = field(default_factory=TokenizerConfig)
+    tokenizer_learning: LearningConfig = field(default_factory=LearningConfig)
+    spaces: str = "given"
+    """``none``: the treebank says nothing of white space because its language is written without."""
+    tagger: TaggerConfig = field(default_factory=TaggerConfig)
+    tagger_learning: TaggerLearning = field(default_factory=TaggerLearning)
+    folds: int = 5
+    """Of the jackknifing."""
+    jobs: int = 1
+    """Folds that are trained at a time."""
+
+    def __post_init__(self) -> None:
+        if not self.parts or any(part not in PARTS for part in self.parts):
+            raise ConfigError(f"parts must be some of {', '.join(PARTS)}")
+
+
+class Reporter(trainer.Reporter, Protocol):
+    """Is told how training goes: of the parser as ever, of each other part by a reporter of its own."""
+
+    def part(self, name: str, n_epochs: int) -> FoldReporter:
+        """A part begins: ``tokenizer``, ``tagger`` or ``jackknife``."""
+        ...
+
+
+def train_pipeline(
+    job: Job, config: PipelineConfig, reporter: Reporter, *, resume: bool = False, overwrite: bool = False
+) -> dict[str, list[dict[str, Any]]]:
+    """Train the parts; for each the metrics of every epoch. Parts that are not named stay as they are."""
+    if not resume and not overwrite:
+        _refuse_to_overwrite(job.out, config.parts)
+    if resume and not any(has_checkpoint(_folder(job.out, part)) for part in config.parts):
+        raise ModelError(f"{job.out}: no checkpoint to resume from; start without --resume")
+    shares = TAGGER in config.parts or (job.out / TAGGER).is_dir()
+    material = Material.read(job, freeze_external=shares or config.parser.training.freeze_external)
+    parser = _parser_config(config, material)
+    if PARSER in config.parts:  # before the other parts take their time
+        check_parser_data(material, parser)
+    if set(config.parts) != {PARSER}:
+        prepare_directory(job.out)
+        if material.shared_vectors is not None:
+            save_word_vectors(job.out / VECTORS, material.shared_vectors)
+    histories: dict[str, list[dict[str, Any]]] = {}
+    if TOKENIZER in config.parts:
+        histories[TOKENIZER] = _train_tokenizer(job, config, reporter, material, resume=resume)
+    if TAGGER in config.parts:
+        histories[TAGGER] = _train_tagger(job, config, reporter, material, resume=resume)
+    if PARSER in config.parts:
+        if config.predicted_tags:
+            material = _tag(job, config, reporter, material, resume=resume)
+        is_resumed = resume and has_checkpoint(_folder(job.out, PARSER))
+        checkpoint = load_checkpoint(_folder(job.out, PARSER)) if is_resumed else None
+        histories[PARSER] = trainer.train_parser(job, parser, reporter, material, checkpoint=checkpoint)
+    return histories
+
+
+def _folder(out: Path, part: str) -> Path:
+    """Where the run of a part is."""
+    return out / trainer.FOLDER if part == PARSER else out / trainer.FOLDER / part
+
+
+def _refuse_to_overwrite(out: Path, parts: Sequence[str]) -> None:
+    for part in parts:
+        if has_checkpoint(_folder(out, part)):
+            raise ModelError(f"{out}: a training run is there; go on with --resume, or start anew with --overwrite")
+        if (out / CONFIG if part == PARSER else out / part / CONFIG).exists():
+            raise ModelError(f"{out}: exists already, with a {part}; choose another --out, or use --overwrite")
+    if out.is_dir() and any(_is_foreign(path.relative_to(out)) for path in out.rglob("*") if not path.is_dir()):
+        raise ModelError(f"{out}: exists already; choose another --out, or use --overwrite")
+
+
+def _is_foreign(path: Path) -> bool:
+    """Neither of a part nor what a run leaves behind that was killed in its first epoch."""
+    ours = (CONFIG, VOCABULARY, WEIGHTS, CARD, TOKENIZER, TAGGER, VECTORS, trainer.FOLDER)
+    return path.parts[0] not in ours and path.suffix != ".tmp"
+
+
+def _train_tokenizer(
+    job: Job, config: PipelineConfig, reporter: Reporter, material: Material, *, resume: bool
+) -> list[dict[str, Any]]:
+    learning = config.tokenizer_learning
+    task = TokenizerTask(
+        job.out / TOKENIZER,
+        material.train.sentences,
+        material.dev.sentences if material.dev else None,
+        network=config.tokenizer,
+        spaces=config.spaces,
+        seed=learning.seed,
+    )
+    fingerprint = _fingerprint(material) | {"network": asdict(config.tokenizer), "spaces": config.spaces}
+    return _learn(job, TOKENIZER, task, learning, reporter, resume=resume, fingerprint=fingerprint)
+
+
+def _train_tagger(
+    job: Job, config: PipelineConfig, reporter: Reporter, material: Material, *, resume: bool
+) -> list[dict[str, Any]]:
+    learning = config.tagger_learning
+    task = TaggerTask(
+        material.train.sentences,
+        config.tagger,
+        learning,
+        dev=material.dev.sentences if material.dev else None,
+        vectors=material.shared_vectors,
+        out=job.out / TAGGER,
+    )
+    fingerprint = _fingerprint(material) | {"network": asdict(config.tagger)}
+    return _learn(job, TAGGER, task, learning, reporter, resume=resume, fingerprint=fingerprint)
+
+
+def _learn(
+    job: Job,
+    part: str,
+    task: supervised.Task,
+    learning: LearningConfig,
+    reporter: Reporter,
+    *,
+    resume: bool,
+    fingerprint: dict[str, Any],
+) -> list[dict[str, Any]]:
+    folder = _folder(job.out, part)
+    return supervised.learn(
+        task,
+        learning,
+        folder,
+        reporter.part(part, learning.epochs),
+        resume=resume and has_checkpoint(folder),
+        fingerprint=fingerprint,
+    )
+
+
+def _fingerprint(material: Material) -> dict[str, Any]:
+    return dict(material.fingerprint)
+
+
+def _tag(job: Job, config: PipelineConfig, reporter: Reporter, material: Material, *, resume: bool) -> Material:
+    """The material with predicted tags."""
+    if not (job.out / TAGGER).is_dir():
+        raise ModelError(f"{job.out} has no tagger to predict tags; train one too, or learn from the treebank's tags")
+    tagger = Tagger(load_tagger(job.out / TAGGER, material.shared_vectors))
+    learning = config.tagger_learning
+    train = jackknife(
+        material.train.sentences,
+        config.folds,
+        config.tagger,
+        learning,
+        vectors=material.shared_vectors,
+        folder=_folder(job.out, JACKKNIFE),
+        reporter=reporter.part(JACKKNIFE, learning.epochs),
+        seed=learning.seed,
+        jobs=config.jobs,
+        resume=resume,
+    )
+    dev = material.dev
+    return replace(
+        material,
+        train=_retagged(material.train, train),
+        dev=None if dev is None else _retagged(dev, tagger.tag([_untagged(s, tagger) for s in dev.sentences])),
+        note=f"tags predicted by jackknifing, {config.folds} folds",
+    )
+
+
+def _untagged(sentence: Sentence, tagger: Tagger) -> Sentence:
+    nothing = ["_"] * len(sentence)
+    return sentence.with_tags(**dict.fromkeys(tagger.kinds, nothing))
+
+
+def _retagged(treebank: Treebank, sentences: Sequence[Sentence]) -> Treebank:
+    digest = hashlib.sha256()
+    for sentence in sentences:
+        digest.update(sentence.to_bytes())
+    return Treebank(treebank.path, digest.hexdigest(), tuple(sentences))
+
+
+def _parser_config(config: PipelineConfig, material: Material) -> Config:
+    """The parser's settings, with the tags it is to read and the vectors it must not change."""
+    parser = config.parser
+    if material.shared_vectors is not None:
+        parser = replace(parser, training=replace(parser.training, freeze_external=True))
+    if config.reads_all_tags:
+        kinds = material.train.tag_kinds
+        tags = next(name for name, chosen in TAGS.items() if chosen == kinds)
+        parser = replace(parser, network=replace(parser.network, tags=tags))
+    return parser

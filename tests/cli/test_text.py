@@ -1,0 +1,175 @@
+"""Raw text on the command line, as real processes: what goes in, what comes out, and what is refused."""
+
+from __future__ import annotations
+
+import json
+import os
+import pty
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from easyfirst.parser import Parser, load
+from tests.cli.conftest import Run
+from tests.small_models import small_model, small_tagger, small_tokenizer
+
+TEXT = "The black fox likes apples. It isn't lazy!"
+
+
+@pytest.fixture(scope="module")
+def nlp(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("models") / "nlp"
+    Parser(small_model("both"), tokenizer=small_tokenizer(), tagger=small_tagger()).save(path)
+    return path
+
+
+def test_text_to_conllu(run: Run, nlp: Path) -> None:
+    done = run("parse", "--model", nlp, "--text", TEXT)
+    assert done.returncode == 0
+    assert done.stderr == b""
+    assert done.stdout.decode() == "# newdoc\n" + load(nlp)(TEXT).to_conllu()
+
+
+def test_text_to_trees(run: Run, nlp: Path) -> None:
+    done = run("parse", "--model", nlp, "--text", TEXT, "--to", "tree")
+    assert done.stdout.decode() == "".join(f"{parse.draw()}\n\n" for parse in load(nlp)(TEXT))
+
+
+def test_text_to_json(run: Run, nlp: Path) -> None:
+    done = run("parse", "--model", nlp, "--text", TEXT, "--to", "json")
+    lines = [json.loads(line) for line in done.stdout.splitlines()]
+    document = load(nlp)(TEXT)
+    assert [line["words"] for line in lines] == [parse.to_dict()["words"] for parse in document]
+    for line in lines:
+        assert line["document"] == 1
+        first, last = line["tokens"][0]["start"], line["tokens"][-1]["end"]
+        assert line["text"] == TEXT[first:last]
+
+
+def test_on_a_terminal_a_tree_is_drawn(nlp: Path) -> None:
+    ours, theirs = pty.openpty()
+    command = [sys.executable, "-m", "easyfirst", "parse", "--model", str(nlp), "--text", "The fox"]
+    with subprocess.Popen(command, stdout=theirs, stderr=subprocess.PIPE) as process:
+        os.close(theirs)
+        shown = b""
+        while True:
+            try:
+                part = os.read(ours, 4096)
+            except OSError:  # how a terminal says that the other side is gone
+                break
+            if not part:
+                break
+            shown += part
+        process.communicate()
+    os.close(ours)
+    assert "►".encode() in shown or b"root" in shown
+    assert b"\t" not in shown
+
+
+def test_documents_are_separated_by_blank_lines(run: Run, nlp: Path, tmp_path: Path) -> None:
+    (tmp_path / "a.txt").write_text("One fox.\nSame document.\n\n \nAnother one.", encoding="utf-8")
+    (tmp_path / "b.txt").write_bytes(b"\xef\xbb\xbf\r\nThird.\r\n")
+    done = run("parse", "--model", nlp, "--from", "text", tmp_path / "a.txt", tmp_path / "b.txt")
+    assert done.returncode == 0
+    assert done.stdout.count(b"# newdoc\n") == 3
+    assert done.stdout.split(b"# newdoc\n")[3].startswith(b"# text = T")
+
+
+def test_a_sentence_a_line(run: Run, nlp: Path) -> None:
+    done = run("parse", "--model", nlp, "--from", "lines", stdin=b"One fox. Two foxes.\n\nA dog\n")
+    texts = [line for line in done.stdout.splitlines() if line.startswith(b"# text")]
+    assert texts == [b"# text = One fox. Two foxes.", b"# text = A dog"]
+
+
+def test_tokens_are_tagged(run: Run, nlp: Path) -> None:
+    done = run("parse", "--model", nlp, "--from", "tokens", stdin=b"The fox\n")
+    rows = [line.split(b"\t") for line in done.stdout.splitlines() if line]
+    assert all(row[3] != b"_" and row[4] != b"_" for row in rows)
+
+
+def test_conllu_keeps_its_columns_unless_asked(run: Run, nlp: Path) -> None:
+    given = b"1\tThe\t_\t_\t_\t_\t_\t_\t_\t_\n2\tfox\t_\tX\t_\t_\t_\t_\t_\t_\n\n"
+    plain = run("parse", "--model", nlp, stdin=given)
+    tagged = run("parse", "--model", nlp, "--write-tags", stdin=given)
+    columns = [[line.split(b"\t")[3:5] for line in done.stdout.splitlines() if line] for done in (plain, tagged)]
+    assert columns[0] == [[b"_", b"_"], [b"X", b"_"]]
+    assert b"_" not in columns[1][0]
+    assert columns[1][1][0] == b"X"
+
+
+@pytest.mark.parametrize("text", ["", "  \n "])
+def test_nothing_in_nothing_out(run: Run, nlp: Path, text: str) -> None:
+    for options in (["--text", text], ["--from", "text"]):
+        done = run("parse", "--model", nlp, *options, stdin=text.encode())
+        assert done.returncode == 0
+        assert done.stdout == b""
+
+
+class TestRefused:
+    def test_text_and_files(self, run: Run, nlp: Path) -> None:
+        done = run("parse", "--model", nlp, "--text", "a", "file.txt")
+        assert done.returncode == 2
+        assert done.stderr == b"error: --text is the input itself; leave out INPUT and --from\n"
+
+    def test_a_model_without_a_tokenizer(self, run: Run, model: Path) -> None:
+        done = run("parse", "--model", model, "--text", "a")
+        assert done.returncode == 2
+        assert b"error: the model has no tokenizer, so it cannot read raw text" in done.stderr
+
+    def test_conllu_as_text(self, run: Run, nlp: Path) -> None:
+        done = run("parse", "--model", nlp, "--from", "text", stdin=b"# text = a\n1\ta" + b"\t_" * 8 + b"\n\n")
+        assert done.returncode == 2
+        assert done.stderr == b"error: <stdin>:2: this looks like CoNLL-U; use --from conllu\n"
+
+    def test_bytes_that_are_no_text(self, run: Run, nlp: Path) -> None:
+        done = run("parse", "--model", nlp, "--from", "text", stdin=b"caf\xe9\n")
+        assert done.returncode == 2
+        assert b"<stdin>:1" in done.stderr
+
+    def test_a_missing_file_and_a_missing_model(self, run: Run, nlp: Path, tmp_path: Path) -> None:
+        assert run("parse", "--model", nlp, "--from", "text", tmp_path / "none.txt").returncode == 2
+        done = run("parse", "--model", "xx", "--text", "a")
+        assert done.returncode == 2
+        assert b"there is no model xx, neither a directory nor bundled" in done.stderr
+
+
+class TestEvaluate:
+    def test_of_raw_text(self, run: Run, nlp: Path, data: Path) -> None:
+        done = run("evaluate", data / "multiword.conllu", "--model", nlp, "--text", "--json")
+        assert done.returncode == 0, done.stderr
+        scores = json.loads(done.stdout)["text"]
+        assert set(scores) == {"Tokens", "Sentences", "Words", "UPOS", "XPOS", "UAS", "LAS"}
+
+    def test_with_predicted_tags(self, run: Run, nlp: Path, model: Path, data: Path) -> None:
+        done = run("evaluate", data / "multiword.conllu", "--model", nlp, "--predicted-tags", "--json")
+        assert done.returncode == 0, done.stderr
+        done = run("evaluate", data / "multiword.conllu", "--model", model, "--predicted-tags")
+        assert done.returncode == 2
+        assert b"has no tagger" in done.stderr
+
+
+class TestModels:
+    def test_pack(self, run: Run, nlp: Path, tmp_path: Path) -> None:
+        done = run("pack", nlp, "--out", tmp_path / "small")
+        assert done.returncode == 0, done.stderr
+        sizes = [(path / "weights.safetensors").stat().st_size for path in (nlp, tmp_path / "small")]
+        assert sizes[1] < 0.8 * sizes[0]
+        assert load(tmp_path / "small")(TEXT).text == TEXT
+        again = run("pack", nlp, "--out", tmp_path / "small")
+        assert again.returncode == 2
+        assert b"exists already" in again.stderr
+
+    def test_info_names_the_parts(self, run: Run, nlp: Path) -> None:
+        facts = json.loads(run("info", nlp, "--json").stdout)
+        assert facts["parts"] == ["tokenizer", "tagger", "parser"]
+        assert facts["reads"] == "raw text, tokens, CoNLL-U"
+        assert facts["gives"] == ["UPOS", "XPOS", "HEAD", "DEPREL"]
+
+    def test_models_lists_what_is_bundled(self, run: Run) -> None:
+        done = run("models", "--json")
+        assert done.returncode == 0
+        for facts in json.loads(done.stdout).values():
+            assert Path(facts["path"]).is_dir()
+        assert run("models").returncode == 0

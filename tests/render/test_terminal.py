@@ -1,0 +1,117 @@
+"""Drawn trees can be read back: from the lines alone, the head of every word."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from easyfirst.render.terminal import display_width, draw_tree
+
+FORMS = ["The", "black", "fox", "who", "really", "likes", "apples", "did"]
+FORMS += ["not", "jump", "over", "a", "lazy", "dog", "yesterday", "."]
+RELATIONS = ["det", "amod", "nsubj", "nsubj", "advmod", "acl:relcl", "obj", "aux"]
+RELATIONS += ["advmod", "root", "case", "det", "amod", "obl", "obl:tmod", "punct"]
+HEADS = [3, 3, 10, 6, 6, 3, 6, 10, 10, 0, 14, 14, 14, 10, 10, 10]
+
+DRAWN = """\
+        ╭───► The        det
+        │ ╭─► black      amod
+    ╭─┬─┴─┴─► fox        nsubj
+    │ │ ╭───► who        nsubj
+    │ │ │ ╭─► really     advmod
+    │ ╰─┴─┼─► likes      acl:relcl
+    │     ╰─► apples     obj
+    │   ╭───► did        aux
+    │   │ ╭─► not        advmod
+╭─┬─┼───┴─┴── jump       root
+│ │ │ ╭─────► over       case
+│ │ │ │ ╭───► a          det
+│ │ │ │ │ ╭─► lazy       amod
+│ │ ╰─┴─┴─┴─► dog        obl
+│ ╰─────────► yesterday  obl:tmod
+╰───────────► .          punct"""
+
+
+def test_a_tree() -> None:
+    assert draw_tree(FORMS, HEADS, RELATIONS) == DRAWN
+
+
+def test_tags_stand_between_forms_and_relations() -> None:
+    lines = draw_tree(["The", "fox"], [2, 0], ["det", "root"], ["DET", "NOUN"]).splitlines()
+    assert lines == ["╭─► The  DET   det", "╰── fox  NOUN  root"]
+    assert draw_tree(["The"], [0], ["root"], ["_"]) == "  The  root"
+
+
+def trees(n_words: int) -> st.SearchStrategy[list[int]]:
+    """Heads of projective trees: attach neighbours until one is left, as the parser does."""
+
+    def build(choices: list[int]) -> list[int]:
+        heads, pending = [0] * n_words, list(range(1, n_words + 1))
+        for choice in choices:
+            i = choice // 2 % (len(pending) - 1)
+            head, modifier = (pending[i], pending[i + 1]) if choice % 2 else (pending[i + 1], pending[i])
+            heads[modifier - 1] = head
+            pending.remove(modifier)
+        return heads
+
+    return st.lists(st.integers(0, 99), min_size=n_words - 1, max_size=n_words - 1).map(build)
+
+
+GOES_DOWN, GOES_UP = set("╭├┬┼│┤╮╷"), set("╰├┴┼│┤╯╵")
+
+
+def read_back(drawing: str, n_words: int) -> list[int]:
+    """The heads, by following each word's outermost or innermost line to the other word it leads to."""
+    rows = [line.ljust(400) for line in drawing.splitlines()]
+    arcs: set[tuple[int, int]] = set()
+    for x in range(0, max(len(row) for row in rows)):
+        start = None
+        for y, row in enumerate(rows):
+            if row[x] in "╭╰├┬┴┼" and row[x + 1] in "─┬┴┼►╭╰├":
+                if start is not None and row[x] in GOES_UP:
+                    arcs.add((start, y))
+                start = y if row[x] in GOES_DOWN else None
+            elif row[x] not in GOES_DOWN | GOES_UP:
+                start = None
+    return [sum(y in arc for arc in arcs) for y in range(n_words)]
+
+
+@given(st.integers(1, 12).flatmap(trees))
+def test_every_arc_is_drawn(heads: list[int]) -> None:
+    """Each word touches as many arcs as it has a head and modifiers."""
+    n = len(heads)
+    drawing = draw_tree(["w"] * n, heads, ["x"] * n)
+    degrees = [(head > 0) + heads.count(m) for m, head in enumerate(heads, 1)]
+    assert read_back(drawing, n) == degrees
+    for line, head in zip(drawing.splitlines(), heads, strict=True):
+        assert ("►" in line) == (head > 0)
+
+
+@given(st.integers(1, 40).flatmap(trees), st.integers(24, 80))
+def test_lines_fit_the_width(heads: list[int], width: int) -> None:
+    n = len(heads)
+    drawing = draw_tree(["words"] * n, heads, ["relation"] * n, ["TAG"] * n, width=width)
+    assert len(drawing.splitlines()) == n
+    assert all(display_width(line) <= width for line in drawing.splitlines())
+
+
+def test_a_deep_tree_is_indented_where_arcs_do_not_fit() -> None:
+    n = 60
+    drawing = draw_tree(["w"] * n, [*range(2, n + 1), 0], ["x"] * n, width=60)
+    assert "►" in drawing
+    heads = [n] * (n - 1) + [0]
+    drawing = draw_tree(["w"] * n, heads, ["x"] * n, width=60)
+    assert "►" not in drawing
+    assert drawing.splitlines()[0].startswith("  ·")
+
+
+@pytest.mark.parametrize(
+    ("form", "width"), [("fox", 3), ("狐", 2), ("e\u0301", 1), ("\u200d", 0), ("ｆ", 2), ("שועל", 4)]
+)
+def test_columns_of_a_form(form: str, width: int) -> None:
+    assert display_width(form) == width
+
+
+def test_characters_that_would_break_a_line_are_shown_as_a_box() -> None:
+    assert draw_tree(["a\u2028b\x1b"], [0], ["root"]) == "  a␣b␣  root"

@@ -1,0 +1,180 @@
+"""Texts in: documents out, with every character accounted for, whatever the weights say."""
+
+from __future__ import annotations
+
+import json
+from itertools import count, islice
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import easyfirst
+from easyfirst.errors import InputError, ModelError
+from easyfirst.model.vectors import Vectors
+from easyfirst.model.word_vectors import WordVectors
+from easyfirst.parser import Parser, load
+from easyfirst.treebank.conllu import read_conllu
+from easyfirst.treebank.sentence import Sentence
+from tests.small_models import small_model, small_tagger, small_tokenizer
+
+TEXT = "The black fox likes apples. It isn't lazy!\n\nDogs are.  "
+
+
+@pytest.fixture(scope="module")
+def nlp() -> Parser:
+    return Parser(small_model("both"), tokenizer=small_tokenizer(), tagger=small_tagger())
+
+
+class TestDocuments:
+    def test_a_text_becomes_a_document(self, nlp: Parser) -> None:
+        document = nlp(TEXT)
+        assert document.text == TEXT
+        assert len(document) == len(list(document)) == len(document.sentences)
+        assert repr(document).startswith('Document("The black fox likes apples. It isn\'t ...", ')
+        assert document[0].heads.count(0) == 1
+        for parse, tokens in zip(document, document.tokens, strict=True):
+            assert parse.sentence.forms == tuple(word for token in tokens for word in token.words)
+            assert "_" not in parse.sentence.upos + parse.sentence.xpos
+
+    def test_it_draws_its_trees(self, nlp: Parser) -> None:
+        document = nlp(TEXT)
+        assert str(document) == "\n\n".join(parse.draw() for parse in document)
+
+    def test_its_conllu_can_be_read(self, nlp: Parser, tmp_path: Path) -> None:
+        document = nlp(TEXT)
+        (tmp_path / "out.conllu").write_text(document.to_conllu(), encoding="utf-8")
+        read = list(read_conllu(tmp_path / "out.conllu"))
+        assert [sentence.forms for sentence in read] == [parse.sentence.forms for parse in document]
+        assert [sentence.heads for sentence in read] == [parse.heads for parse in document]
+        assert read[0].metadata["text"] == TEXT[document.tokens[0][0].start : document.tokens[0][-1].end]
+
+    def test_its_dictionary_is_json(self, nlp: Parser) -> None:
+        document = nlp(TEXT)
+        values = json.loads(json.dumps(document.to_dict()))
+        assert values["text"] == TEXT
+        for sentence, parse in zip(values["sentences"], document, strict=True):
+            assert [word["head"] for word in sentence["words"]] == list(parse.heads)
+            assert [token["words"][1] for token in sentence["tokens"]][-1] == len(parse)
+            steps = sorted(word["step"] for word in sentence["words"] if word["step"] is not None)
+            assert steps == list(range(1, len(parse)))
+            [root] = [word for word in sentence["words"] if word["head"] == 0]
+            assert root["step"] is root["score"] is root["margin"] is None
+
+    @pytest.mark.parametrize("text", ["", " \n\t \n\n ", "\u3000"])
+    def test_nothing_has_no_sentences(self, nlp: Parser, text: str) -> None:
+        document = nlp(text)
+        assert len(document) == 0
+        assert document.to_conllu() == str(document) == ""
+
+    @given(st.lists(st.text(max_size=40), max_size=4))
+    @settings(max_examples=40)
+    def test_no_character_is_lost(self, nlp: Parser, texts: list[str]) -> None:
+        texts = [text.encode(errors="replace").decode() for text in texts]
+        for text, document in zip(texts, nlp.read(texts), strict=True):
+            place = 0
+            for token in (token for tokens in document.tokens for token in tokens):
+                assert not text[place : token.start].strip()
+                assert text[token.start : token.end].strip()
+                place = token.end
+            assert not text[place:].strip()
+
+    def test_one_sentence_a_text(self, nlp: Parser) -> None:
+        [document] = nlp.read([TEXT], one_sentence=True)
+        assert len(document) == 1
+        [nothing] = nlp.read([" "], one_sentence=True)
+        assert len(nothing) == 0
+
+    def test_an_endless_input_is_read_ahead_only_so_far(self, nlp: Parser) -> None:
+        read: list[int] = []
+
+        def texts():
+            for number in count():
+                read.append(number)
+                yield f"Fox {number} jumps."
+
+        documents = list(islice(nlp.read(texts(), batch_size=1), 3))
+        assert [document.text for document in documents] == ["Fox 0 jumps.", "Fox 1 jumps.", "Fox 2 jumps."]
+        assert len(read) == 3
+        next(iter(nlp.read(texts())))
+        assert len(read) < 20_000
+
+
+class TestTags:
+    def test_given_tags_are_used_as_they_are(self, nlp: Parser) -> None:
+        [parse] = nlp.parse([[("The", "DET", "DT"), ("fox", "X", "_")]])
+        assert parse.tagged.upos == ("DET", "X")
+        assert parse.tagged.xpos[0] == "DT"
+        assert parse.tagged.xpos[1] != "_"
+
+    def test_sentences_that_were_read_keep_their_bytes(self, nlp: Parser, tmp_path: Path) -> None:
+        path = tmp_path / "in.conllu"
+        path.write_bytes(Sentence.from_words(["The", "fox"]).to_bytes())
+        [parse] = nlp.parse(read_conllu(path))
+        assert parse.sentence.upos == ("_", "_")
+        assert "_" not in parse.tagged.upos
+        cells = parse.to_conllu().split("\t")
+        assert cells[3] == cells[4] == "_"
+        assert parse.to_conllu(tags=True).split("\t")[3] == parse.tagged.upos[0]
+
+    def test_what_a_model_needs_and_reads(self, nlp: Parser) -> None:
+        assert nlp.reads_tags == ("upos", "xpos")
+        assert nlp.needs_tags == ()
+        assert Parser(small_model("both")).needs_tags == ("upos", "xpos")
+
+
+class TestMisuse:
+    def test_a_model_without_a_tokenizer_says_so(self) -> None:
+        with pytest.raises(InputError, match="has no tokenizer, so it cannot read raw text"):
+            Parser(small_model("none"))("Some text.")
+
+    def test_other_things_than_texts(self, nlp: Parser) -> None:
+        with pytest.raises(InputError, match=r"a text is needed, not list; for lists of words there is parse\(\)"):
+            nlp(["a", "b"])  # type: ignore[arg-type]
+        with pytest.raises(InputError, match=r"give a list of texts: \[text\]"):
+            nlp.read("text")
+        with pytest.raises(InputError, match="text 2 is of type int"):
+            list(nlp.read(["a", 3]))  # type: ignore[list-item]
+        with pytest.raises(InputError, match="batch_size is 0"):
+            nlp.read(["a"], batch_size=0)
+
+    def test_half_a_surrogate_pair(self, nlp: Parser) -> None:
+        with pytest.raises(InputError, match="not valid Unicode"):
+            nlp("a \ud800 b")
+
+
+class TestStorage:
+    @pytest.mark.parametrize("half", [False, True])
+    def test_saved_and_loaded(self, nlp: Parser, tmp_path: Path, half: bool) -> None:
+        nlp.save(tmp_path / "model", half=half)
+        again = load(tmp_path / "model")
+        assert again(TEXT).tokens == nlp(TEXT).tokens
+        if not half:
+            assert again(TEXT).to_conllu() == nlp(TEXT).to_conllu()
+
+    def test_shared_vectors_are_stored_once(self, tmp_path: Path) -> None:
+        table = np.random.default_rng(0).normal(size=(3, 4)).astype(np.float32)
+        vectors = WordVectors.of(Vectors(("fox", "dog", "the"), table))
+        whole = Parser(small_model("both", vectors), tokenizer=small_tokenizer(), tagger=small_tagger(vectors))
+        whole.save(tmp_path / "model")
+        again = load(tmp_path / "model")
+        assert again(TEXT).to_conllu() == whole(TEXT).to_conllu()
+        alone = Parser(small_model("both"), tagger=small_tagger(vectors))
+        alone.save(tmp_path / "alone")
+        assert load(tmp_path / "alone").parse([["The", "fox"]]) == alone.parse([["The", "fox"]])
+
+    def test_other_vectors_are_refused(self, tmp_path: Path) -> None:
+        tables = [np.full((1, 4), value, dtype=np.float32) for value in (1.0, 2.0)]
+        first, second = (WordVectors.of(Vectors(("fox",), table)) for table in tables)
+        for name, vectors in (("a", first), ("b", second)):
+            Parser(small_model("none", vectors)).save(tmp_path / name)
+        (tmp_path / "a" / "vectors").rename(tmp_path / "old")
+        (tmp_path / "b" / "vectors").rename(tmp_path / "a" / "vectors")
+        with pytest.raises(ModelError, match="are other vectors than the model was trained with"):
+            load(tmp_path / "a")
+
+    def test_a_name_that_is_no_model(self) -> None:
+        with pytest.raises(ModelError, match="there is no model xx, neither a directory nor bundled"):
+            easyfirst.load("xx")

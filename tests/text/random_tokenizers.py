@@ -1,0 +1,27 @@
+"""Tokenizers with random weights, which put boundaries anywhere: what must hold of any tokenizer holds of them."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from easyfirst.text.rewriting import Rewriting
+from easyfirst.text.script import SPACE, Script
+from easyfirst.text.tokenizer import Tokenizer
+from easyfirst.text.tokenizer_store import TokenizerConfig, TokenizerModel, initial_tokenizer
+
+CONFIG = TokenizerConfig(character_dim=3, hidden_dim=4, token_dim=3)
+ALPHABET = {character: row for row, character in enumerate(SPACE + "abcdefg.,!'ABC123", 30)}
+
+
+def random_model(
+    seed: int, *, config: TokenizerConfig = CONFIG, has_inner_spaces: bool = False, rules: bool = True
+) -> TokenizerModel:
+    script = Script(ALPHABET, Rewriting({"b": ("x", "yz")} if rules else {}), has_inner_spaces)
+    arrays = initial_tokenizer(config, script, np.random.default_rng(seed))
+    for name in ("boundary.weights", "question.weights"):
+        arrays[name] *= 5  # so that every answer is given
+    return TokenizerModel(config, script, arrays)
+
+
+def random_tokenizer(seed: int, *, has_inner_spaces: bool = False) -> Tokenizer:
+    return Tokenizer(random_model(seed, has_inner_spaces=has_inner_spaces))

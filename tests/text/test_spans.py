@@ -1,0 +1,63 @@
+"""Tokens from what is said of characters."""
+
+from __future__ import annotations
+
+import numpy as np
+from hypothesis import given
+from hypothesis import strategies as st
+
+from easyfirst.nn.tokenizer import INSIDE, TOKEN_END, WORD_END
+from easyfirst.text import spans
+from easyfirst.text.rewriting import Rewriting
+from easyfirst.text.script import SPACE, Script
+from easyfirst.text.spans import find_spans, whole_signs
+
+SCRIPT = Script({SPACE: 30}, Rewriting({}), False)
+
+
+def tokens_of(texts: list[str], boundaries: list[int], *, inner: bool = False) -> list[list[str]]:
+    characters = SCRIPT.read(texts)
+    found = find_spans(characters, np.array(boundaries), has_inner_spaces=inner)
+    text = "".join(texts)
+    numbers = np.repeat(np.arange(len(texts)), found.lengths)
+    tokens: list[list[str]] = [[] for _ in texts]
+    for number, first, last in zip(numbers, found.first, found.last, strict=True):
+        tokens[number].append(text[characters.positions[first] : characters.positions[last] + 1])
+    return tokens
+
+
+def test_tokens_end_where_they_are_said_to_and_at_spaces() -> None:
+    assert tokens_of(["ab c", "d"], [TOKEN_END, INSIDE, TOKEN_END, WORD_END, INSIDE]) == [["a", "b", "c"], ["d"]]
+
+
+def test_tokens_may_hold_spaces_in_some_languages() -> None:
+    boundaries = [INSIDE, INSIDE, TOKEN_END, TOKEN_END, INSIDE, INSIDE]
+    assert tokens_of(["a \t b cd"], boundaries, inner=True) == [["a \t b", "cd"]]
+
+
+def test_long_tokens_are_cut() -> None:
+    limit = spans.MAX_TOKEN_CHARACTERS
+    text = "x" * (2 * limit + 3)
+    assert [len(token) for token in tokens_of([text], [INSIDE] * len(text))[0]] == [limit, limit, 3]
+    assert [len(token) for token in tokens_of(["y", text[:limit]], [INSIDE] * (limit + 1))[1]] == [limit]
+
+
+def test_a_sign_is_never_parted() -> None:
+    signs = ["e\u0301", "\U0001f468\u200d\U0001f469\u200d\U0001f467", "\U0001f1e9\U0001f1ea", "\U0001f1eb\U0001f1f7"]
+    signs += ["\U0001f44d\U0001f3fd", "\u2764\ufe0f", "a"]
+    characters = SCRIPT.read(["".join(signs)])
+    boundaries = whole_signs(characters, np.full(len(characters.rows), TOKEN_END))
+    assert tokens_of(["".join(signs)], boundaries.tolist()) == [signs]
+
+
+texts_of = st.lists(st.text(" \n\u00a0ab\u0301", min_size=1).map(str.strip).filter(bool), min_size=1, max_size=4)
+
+
+@given(texts_of, st.booleans(), st.integers(0, 2**32 - 1))
+def test_every_character_is_in_one_token(texts: list[str], inner: bool, seed: int) -> None:
+    boundaries = np.random.default_rng(seed).integers(0, 3, len(SCRIPT.read(texts).rows))
+    found = tokens_of(texts, boundaries.tolist(), inner=inner)
+    for text, tokens in zip(texts, found, strict=True):
+        assert "".join("".join(tokens).split()) == "".join(text.split())
+        assert all(token == token.strip() and token for token in tokens)
+        assert inner or not any(character.isspace() for token in tokens for character in token)

@@ -1,0 +1,174 @@
+"""Tags by jackknifing: who tags whom, what a folder keeps, and processes of their own."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from easyfirst.errors import ConfigError, ModelError
+from easyfirst.text.tagger_store import TaggerConfig
+from easyfirst.training import jackknife as module
+from easyfirst.training.checkpoint import FILE
+from easyfirst.training.jackknife import Fold, jackknife, run_fold
+from easyfirst.training.supervised import Silent
+from easyfirst.training.tagger import TaggerLearning
+from easyfirst.treebank.conllu import read_conllu
+from easyfirst.treebank.sentence import Sentence
+
+TOY = Path(__file__).parent.parent.parent / "examples" / "toy"
+SENTENCES = list(read_conllu(TOY / "handwritten.conllu"))
+CONFIG = TaggerConfig(word_dim=4, character_dim=4, spelling_dim=3, bilstm_dim=4)
+LEARNING = TaggerLearning(epochs=2, learning_rate=0.02, batch_words=60)
+
+
+class Listener(Silent):
+    """Remembers what it hears."""
+
+    def __init__(self) -> None:
+        self.folds: list[int] = []
+        self.epochs: list[int] = []
+
+    def epoch_end(self, metrics: dict[str, Any], *, is_best: bool) -> None:
+        self.epochs.append(metrics["epoch"])
+
+    def fold_end(self, fold: int, n_folds: int, accuracy: Mapping[str, float]) -> None:
+        assert n_folds == 3
+        assert list(accuracy) == ["mean", "upos", "xpos", "all"]
+        self.folds.append(fold)
+
+
+def run(
+    folder: Path,
+    *,
+    listener: Listener | None = None,
+    sentences: list[Sentence] = SENTENCES,
+    learning: TaggerLearning = LEARNING,
+    **options: Any,
+) -> list[Sentence]:
+    given: dict[str, Any] = {"vectors": None, "seed": 1} | options
+    return jackknife(sentences, 3, CONFIG, learning, folder=folder, reporter=listener or Listener(), **given)
+
+
+@pytest.fixture(scope="module")
+def tagged(tmp_path_factory: pytest.TempPathFactory) -> list[Sentence]:
+    """All sentences, tagged in one go."""
+    return run(tmp_path_factory.mktemp("jackknife"))
+
+
+def test_only_tags_change_and_all_of_them_are_predictions(tagged: list[Sentence]) -> None:
+    assert [sentence.forms for sentence in tagged] == [sentence.forms for sentence in SENTENCES]
+    for sentence, given in zip(tagged, SENTENCES, strict=True):
+        assert sentence.with_tags(upos=given.upos, xpos=given.xpos).to_bytes() == given.to_bytes()
+    assert not any("_" in sentence.upos + sentence.xpos for sentence in tagged)
+    assert any(sentence.upos != given.upos for sentence, given in zip(tagged, SENTENCES, strict=True))
+
+
+def test_no_sentence_is_tagged_by_who_has_seen_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    folds: list[Fold] = []
+
+    def noting(fold: Fold, reporter: Any = None) -> Any:
+        folds.append(fold)
+        return run_fold(fold, reporter)
+
+    monkeypatch.setattr(module, "run_fold", noting)
+    run(tmp_path)
+    everything = sorted(sentence.to_bytes() for sentence in SENTENCES)
+    assert sorted(sentence.to_bytes() for fold in folds for sentence in fold.held_out) == everything
+    for fold in folds:
+        assert sorted(sentence.to_bytes() for sentence in [*fold.held_out, *fold.others]) == everything
+        assert abs(len(fold.held_out) - len(SENTENCES) / 3) < 1
+        assert [sentence.line for sentence in fold.held_out] != list(range(len(fold.held_out)))
+
+
+def test_seeds_deal_differently() -> None:
+    assert module._deal(30, 3, seed=1) == module._deal(30, 3, seed=1) != module._deal(30, 3, seed=2)
+
+
+def test_each_fold_gets_the_tags_that_it_gets_alone(tagged: list[Sentence], tmp_path: Path) -> None:
+    """Whatever order folds end in, tags find their sentences; and all of it is repeatable."""
+    fold_of = module._deal(len(SENTENCES), 3, seed=1)
+    held_out = [sentence for sentence, fold in zip(SENTENCES, fold_of, strict=True) if fold == 2]
+    others = [sentence for sentence, fold in zip(SENTENCES, fold_of, strict=True) if fold != 2]
+    fold = Fold(2, held_out, others, CONFIG, LEARNING, None, tmp_path, "any")
+    alone = run_fold(fold).tags
+    assert [tags["upos"] for tags in alone] == [s.upos for s, f in zip(tagged, fold_of, strict=True) if f == 2]
+
+
+def test_a_fold_that_is_done_is_not_done_again(tagged: list[Sentence], tmp_path: Path) -> None:
+    assert run(tmp_path) == tagged
+    assert sorted(path.name for path in tmp_path.glob("*.json")) == ["fold-1.json", "fold-2.json", "fold-3.json"]
+    assert not list(tmp_path.rglob(FILE))
+    (tmp_path / "fold-2.json").unlink()
+    listener = Listener()
+    assert run(tmp_path, listener=listener, resume=True) == tagged
+    assert (listener.folds, listener.epochs) == ([1, 3, 2], [1, 2])
+    listener = Listener()
+    assert run(tmp_path, listener=listener) == tagged
+    assert (listener.folds, listener.epochs) == ([1, 2, 3], [1, 2] * 3)
+
+
+@pytest.mark.parametrize("stops_after", [1, 2])
+def test_a_fold_that_was_interrupted_goes_on(tagged: list[Sentence], tmp_path: Path, stops_after: int) -> None:
+    class StopError(Exception):
+        pass
+
+    class Stopper(Listener):
+        def epoch_end(self, metrics: dict[str, Any], *, is_best: bool) -> None:
+            if self.folds == [1] and metrics["epoch"] == stops_after:
+                raise StopError
+
+    with pytest.raises(StopError):
+        run(tmp_path, listener=Stopper())
+    listener = Listener()
+    assert run(tmp_path, listener=listener, resume=True) == tagged
+    assert listener.epochs == [2, 1, 2][stops_after - 1 :]
+
+
+def test_results_of_another_run_are_refused(tmp_path: Path) -> None:
+    run(tmp_path)
+    for other in ({"seed": 2}, {"sentences": SENTENCES[1:]}, {"learning": replace(LEARNING, dropout=0.1)}):
+        with pytest.raises(ConfigError, match="other sentences or settings"):
+            run(tmp_path, resume=True, **other)
+    (tmp_path / "fold-1.json").write_text("{")
+    with pytest.raises(ModelError, match=r"fold-1\.json"):
+        run(tmp_path, resume=True)
+
+
+def test_folds_and_jobs_are_checked(tmp_path: Path) -> None:
+    for n_folds in (0, 1, len(SENTENCES) + 1):
+        with pytest.raises(ConfigError, match="folds"):
+            jackknife(SENTENCES, n_folds, CONFIG, LEARNING, vectors=None, folder=tmp_path, reporter=Listener(), seed=1)
+    with pytest.raises(ConfigError, match="jobs"):
+        run(tmp_path, jobs=0)
+
+
+def test_a_kind_of_tags_that_a_fold_has_not_learnt_is_left_empty(tmp_path: Path) -> None:
+    """Only one sentence has XPOS, so its own tagger cannot know them."""
+    sentences = [sentence.with_tags(xpos=["_"] * len(sentence)) for sentence in SENTENCES]
+    sentences[0] = SENTENCES[0]
+    fold_of = module._deal(len(sentences), 3, seed=1)
+
+    class Quiet(Silent):
+        def fold_end(self, fold: int, n_folds: int, accuracy: Mapping[str, float]) -> None:
+            pass
+
+    tagged = jackknife(sentences, 3, CONFIG, LEARNING, vectors=None, folder=tmp_path, reporter=Quiet(), seed=1)
+    for sentence, fold in zip(tagged, fold_of, strict=True):
+        assert set(sentence.xpos) == {"_"} if fold == fold_of[0] else set(sentence.xpos) == set(SENTENCES[0].xpos)
+
+
+@pytest.mark.slow
+def test_processes_do_the_same(tagged: list[Sentence], tmp_path: Path) -> None:
+    before = dict(os.environ)
+    listener = Listener()
+    assert run(tmp_path, listener=listener, jobs=2) == tagged
+    assert sorted(listener.folds) == [1, 2, 3]
+    assert listener.epochs == []
+    assert dict(os.environ) == before
+    assert json.loads((tmp_path / "fold-3.json").read_text()).keys() == {"fingerprint", "tags", "accuracy"}
