@@ -9,14 +9,19 @@ here=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 bundled=$here/src/easyfirst/models/en
 train=$treebank/en_ewt-ud-train.conllu dev=$treebank/en_ewt-ud-dev.conllu test=$treebank/en_ewt-ud-test.conllu
 
-resume=()
-if [[ -d $out/training ]]; then resume=(--resume); fi
-easyfirst train "$train" --dev "$dev" --out "$out" --parts all --seed 1 --jobs 2 \
-    --embeddings "$vectors" --max-embeddings 55000 \
+# stage NAME OPTIONS...: train some parts, or go on with them
+stage() {
+    local name=$1 resume=()
+    shift
+    if [[ -d $out/training/$name ]]; then resume=(--resume); fi
+    easyfirst train "$train" --dev "$dev" --out "$out" --seed 1 "$@" "${resume[@]}" 2>&1 | tee -a "$here/bench/results/bundled-training.log"
+}
+
+stage tokenizer --parts tokenizer
+stage tagger --parts tagger,parser --jobs 2 --embeddings "$vectors" --max-embeddings 55000 \
     --epochs 12 --set training.dropout=0.33 --set training.averaging=0.999 --set training.final_rate=0.05 \
     --set training.min_count=2 \
-    --licence "CC BY-SA 4.0 (trained on UD_English-EWT, CC BY-SA 4.0; word vectors: MIT / PDDL 1.0)" \
-    "${resume[@]}" 2>&1 | tee -a "$here/bench/results/bundled-training.log"
+    --licence "CC BY-SA 4.0 (trained on UD_English-EWT, CC BY-SA 4.0; word vectors: MIT / PDDL 1.0)"
 
 mkdir -p "$(dirname "$bundled")"
 easyfirst pack "$out" --out "$bundled" --overwrite

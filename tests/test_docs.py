@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 import re
 from pathlib import Path
@@ -10,6 +11,7 @@ from urllib.parse import unquote
 import pytest
 
 from easyfirst.model.config import Config
+from easyfirst.training.pipeline import PipelineConfig
 
 ROOT = Path(__file__).resolve().parent.parent
 DOCUMENTS = sorted(
@@ -80,5 +82,18 @@ def test_every_document_is_reached_from_the_readme() -> None:
 def test_all_settings_are_documented_with_their_defaults() -> None:
     text = (ROOT / "docs" / "settings.md").read_text(encoding="utf-8")
     found = {key: json.loads(value) if value not in ("lstm", "upos") else value for key, value in ROW.findall(text)}
-    tables = Config().to_dict()
-    assert found == {f"{name}.{key}": value for name in ("network", "training") for key, value in tables[name].items()}
+    parser, pipeline = Config(), PipelineConfig()
+    tables = {
+        "network": [parser.network],
+        "training": [parser.training],
+        "tagger": [pipeline.tagger, pipeline.tagger_learning],
+        "tokenizer": [pipeline.tokenizer, pipeline.tokenizer_learning],
+    }
+    expected = {
+        f"{name}.{key}": value
+        for name, settings in tables.items()
+        for part in settings
+        for key, value in dataclasses.asdict(part).items()
+    }
+    del expected["tagger.external_dim"]  # the vectors' own
+    assert found == expected

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from easyfirst.errors import ModelError
@@ -59,6 +59,7 @@ words = st.text("aAbß", min_size=1, max_size=4)
 examples = st.lists(st.tuples(words, st.lists(words, min_size=2, max_size=3).map(tuple)), max_size=8)
 
 
+@settings(deadline=None)
 @given(examples, words)
 def test_there_are_always_words_and_none_is_empty(pairs: list[tuple[str, tuple[str, ...]]], form: str) -> None:
     rewriting = Rewriting.of(pairs)
@@ -67,6 +68,7 @@ def test_there_are_always_words_and_none_is_empty(pairs: list[tuple[str, tuple[s
     assert Rewriting.from_dict(rewriting.to_dict()) == rewriting
 
 
+@settings(deadline=None, max_examples=50)
 @given(st.dictionaries(st.text("abc", min_size=1, max_size=5), st.lists(st.text("abc", min_size=1), min_size=2)))
 def test_what_was_seen_is_known(pairs: dict[str, list[str]]) -> None:
     rewriting = Rewriting.of(pairs.items())

@@ -5,7 +5,7 @@ from __future__ import annotations
 import unicodedata
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from easyfirst.errors import InputError, ModelError
@@ -67,6 +67,7 @@ def test_half_a_surrogate_pair_is_an_error() -> None:
         SCRIPT.read(["a\ud800"])
 
 
+@settings(deadline=None)
 @given(st.lists(st.text(min_size=1).map(str.strip).filter(bool), min_size=1))
 def test_every_character_that_is_no_space_is_there(texts: list[str]) -> None:
     characters = SCRIPT.read(texts)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from easyfirst.nn.tokenizer import INSIDE, TOKEN_END, WORD_END
@@ -53,6 +53,7 @@ def test_a_sign_is_never_parted() -> None:
 texts_of = st.lists(st.text(" \n\u00a0ab\u0301", min_size=1).map(str.strip).filter(bool), min_size=1, max_size=4)
 
 
+@settings(deadline=None)
 @given(texts_of, st.booleans(), st.integers(0, 2**32 - 1))
 def test_every_character_is_in_one_token(texts: list[str], inner: bool, seed: int) -> None:
     boundaries = np.random.default_rng(seed).integers(0, 3, len(SCRIPT.read(texts).rows))

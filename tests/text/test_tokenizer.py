@@ -90,8 +90,8 @@ def test_every_piece_of_a_long_text_is_read_at_most_twice(monkeypatch: pytest.Mo
     monkeypatch.setattr(module, "MAX_PIECE", 500)
     monkeypatch.setattr(module, "PIECE_MARGIN", 100)
     read = Script.read
-    texts = ["a" * 10_000, "ab cd. " * 1000, "ab c" * 2000]
-    for tokenizer, text in product(TOKENIZERS, texts):
+    texts = ["a" * 3000, "ab cd. " * 400, "ab c" * 700]
+    for tokenizer, text in product(TOKENIZERS[2:], texts):
         pieces: list[str] = []
         monkeypatch.setattr(Script, "read", lambda script, texts: pieces.extend(texts) or read(script, texts))  # noqa: B023
         assert_sound(text, tokenizer.tokenize(text))

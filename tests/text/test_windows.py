@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from easyfirst.nn.sequences import Packing
@@ -13,6 +13,7 @@ sizes = st.tuples(st.integers(1, 6), st.integers(0, 4))
 lengths_of = st.lists(st.integers(1, 30), min_size=1, max_size=6)
 
 
+@settings(deadline=None)
 @given(st.integers(0, 5), st.integers(1, 60), sizes)
 def test_each_row_is_asked_about_once_and_sees_its_context(begin: int, length: int, setting: tuple[int, int]) -> None:
     size, context = setting
@@ -25,6 +26,7 @@ def test_each_row_is_asked_about_once_and_sees_its_context(begin: int, length: i
         assert window.end - window.begin <= size + 2 * context
 
 
+@settings(deadline=None)
 @given(lengths_of, sizes, st.integers(1, 50))
 def test_what_is_read_is_put_where_it_belongs(lengths: list[int], setting: tuple[int, int], max_rows: int) -> None:
     """A reader that gives back which row it read, how many rows its window has, and is never given too many."""
@@ -40,6 +42,7 @@ def test_what_is_read_is_put_where_it_belongs(lengths: list[int], setting: tuple
     np.testing.assert_array_equal(found[:, 1], np.arange(sum(lengths)) + 0.5)
 
 
+@settings(deadline=None)
 @given(lengths_of, lengths_of, sizes)
 def test_windows_do_not_depend_on_other_sequences(one: list[int], other: list[int], setting: tuple[int, int]) -> None:
     """Each row is told the first row of its window, counted from its sequence's begin."""

@@ -11,7 +11,6 @@ import pytest
 
 from easyfirst.errors import ConfigError, DataError, ModelError
 from easyfirst.model.config import preset
-from easyfirst.model.learning import LearningConfig
 from easyfirst.parser import load
 from easyfirst.text.tagger_store import TaggerConfig
 from easyfirst.text.tokenizer_store import TokenizerConfig
@@ -19,6 +18,7 @@ from easyfirst.training.material import Job
 from easyfirst.training.pipeline import PARSER, PARTS, PipelineConfig, train_pipeline
 from easyfirst.training.supervised import Silent
 from easyfirst.training.tagger import TaggerLearning
+from easyfirst.training.tokenizer import TokenizerLearning
 from easyfirst.treebank.conllu import read_conllu
 
 TOY = Path(__file__).parent.parent.parent / "examples" / "toy"
@@ -28,7 +28,7 @@ CONFIG = PipelineConfig(
     parser=preset("paper", network=SMALL, training={"epochs": 2}),
     reads_all_tags=True,
     tokenizer=TokenizerConfig(character_dim=4, hidden_dim=4, token_dim=4),
-    tokenizer_learning=LearningConfig(epochs=2),
+    tokenizer_learning=TokenizerLearning(epochs=2),
     tagger=TaggerConfig(word_dim=4, character_dim=4, spelling_dim=4, bilstm_dim=4),
     tagger_learning=TaggerLearning(epochs=2),
     folds=2,

@@ -23,7 +23,7 @@ from easyfirst.treebank.sentence import Sentence
 
 TOY = Path(__file__).parent.parent.parent / "examples" / "toy"
 SENTENCES = list(read_conllu(TOY / "handwritten.conllu"))
-CONFIG = TaggerConfig(word_dim=8, character_dim=6, spelling_dim=6, bilstm_dim=10)
+CONFIG = TaggerConfig(word_dim=8, character_dim=6, spelling_dim=6, bilstm_dim=16, bilstm_layers=1)
 LEARNING = TaggerLearning(epochs=3, learning_rate=0.02, batch_words=60, averaging=0.5, dropout=0.1)
 
 
@@ -134,7 +134,7 @@ def test_accuracies_count_words() -> None:
 
 @pytest.mark.parametrize("vectors", [None, vectors_of()])
 def test_a_tagger_learns_its_treebank_and_is_kept(tmp_path: Path, vectors: WordVectors | None) -> None:
-    learning = replace(LEARNING, epochs=20, batch_words=20, dropout=0, word_dropout=0)
+    learning = replace(LEARNING, epochs=20, learning_rate=0.03, batch_words=20, dropout=0, word_dropout=0)
     task = TaggerTask(
         SENTENCES, replace(CONFIG, min_count=1), learning, dev=SENTENCES, vectors=vectors, out=tmp_path / "tagger"
     )

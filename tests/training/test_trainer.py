@@ -399,6 +399,8 @@ class TestEmbeddings:
         found = self.trained(tmp_path / "m", vectors, freeze_external=True, epochs=2)
         rounded = WordVectors.of(scaled(read_vectors(vectors)))
         assert found.tobytes() == rounded.table.tobytes()
+        assert load_model(tmp_path / "m").vectors is not None
+        assert "words.external" not in arrays_of(tmp_path / "m", "weights.safetensors")
         np.testing.assert_allclose(found, self.table(vectors), atol=0.01 * np.abs(found).max())
         assert any("words.embedding" in name for name in arrays_of(tmp_path / "m", CHECKPOINT))
         assert not any("optimizer/words.external" in name for name in arrays_of(tmp_path / "m", CHECKPOINT))

@@ -30,10 +30,10 @@ class TokenizerConfig:
     character_dim: int = 32
     min_count: int = 5
     """Characters that training saw less often have no embedding of their own, only that of their category."""
-    hidden_dim: int = 64
+    hidden_dim: int = 48
     """In each direction, of the BiLSTM over characters."""
     character_layers: int = 1
-    token_dim: int = 64
+    token_dim: int = 48
     """In each direction, of the BiLSTM over tokens."""
     token_layers: int = 1
 

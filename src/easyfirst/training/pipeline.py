@@ -28,7 +28,7 @@ from easyfirst.training.data import Treebank
 from easyfirst.training.jackknife import FoldReporter, jackknife
 from easyfirst.training.material import Job, Material, check_parser_data
 from easyfirst.training.tagger import TaggerLearning, TaggerTask
-from easyfirst.training.tokenizer import TokenizerTask
+from easyfirst.training.tokenizer import TokenizerLearning, TokenizerTask
 from easyfirst.treebank.sentence import Sentence
 
 PARSER = "parser"
@@ -48,7 +48,7 @@ class PipelineConfig:
     predicted_tags: bool = True
     """The parser learns from predicted tags; False: from those of the treebank."""
     tokenizer: TokenizerConfig = field(default_factory=TokenizerConfig)
-    tokenizer_learning: LearningConfig = field(default_factory=LearningConfig)
+    tokenizer_learning: TokenizerLearning = field(default_factory=TokenizerLearning)
     spaces: str = "given"
     """``none``: the treebank says nothing of white space because its language is written without."""
     tagger: TaggerConfig = field(default_factory=TaggerConfig)

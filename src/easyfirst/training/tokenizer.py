@@ -56,9 +56,9 @@ UNKNOWN_PROB = 0.01
 class TokenizerLearning(LearningConfig):
     """How a tokenizer learns."""
 
-    epochs: int = 10
+    epochs: int = 12
     learning_rate: float = 0.004
-    dropout: float = 0.25
+    dropout: float = 0.15
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,13 +114,13 @@ class Corpus:
         """Ranges of tokens that are read together: paragraphs, some joined, long ones cut at random places."""
         is_cut = self.is_paragraph_end & (rng.random(len(self.first)) >= JOIN_PROB)
         is_cut[-1] = True
-        limit = rng.integers(MAX_STRETCH // 2, MAX_STRETCH + 1)
+        limit = rng.integers(1, MAX_STRETCH, endpoint=True)
         begin = 0
         for end, (last, cut) in enumerate(zip(self.last.tolist(), is_cut.tolist(), strict=True), 1):
             if cut or last - self.first[begin] >= limit:
                 yield begin, end
                 begin = end
-                limit = MAX_STRETCH
+                limit = rng.integers(MAX_STRETCH // 2, MAX_STRETCH, endpoint=True)
 
 
 def _word_ends(text: str, start: int, words: Sequence[str]) -> list[int]:

@@ -137,9 +137,7 @@ class Run:
         is_best = all(_las(metrics) > _las(past) for past in self.history) if scores else True
         self.history.append(metrics)
         if is_best:
-            save_model(
-                self.job.out, Model(self.config, self.vocabulary, self.learner.average.arrays, self.card(scores))
-            )
+            save_model(self.job.out, self.model(scores))
         lines = "".join(json.dumps(line) + "\n" for line in self.history)
         replace_file(self.job.out / FOLDER / METRICS, lines.encode())
         save_checkpoint(self.job.out / FOLDER, self.checkpoint())

@@ -66,8 +66,8 @@ def read_paragraphs(treebank: Iterable[Sentence], *, spaces: str = "given") -> l
     sentences = list(treebank)
     if spaces == "given" and sentences and not any(map(_says_spaces, sentences)):
         raise DataError(
-            "no sentence has a '# text' comment or SpaceAfter=No, so where the text has spaces is not known; choose "
-            "spaces = 'none' if the language is written without them, or use a treebank that has its text",
+            "no sentence has a '# text' comment or SpaceAfter=No, so where the text has spaces is not known; say "
+            "--no-spaces (spaces='none') if the language is written without them, or use a treebank that has its text",
             source=sentences[0].source,
         )
     paragraphs: list[list[_Line]] = []
