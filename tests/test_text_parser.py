@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from itertools import count, islice
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -124,8 +125,46 @@ class TestTags:
         assert nlp.needs_tags == ()
         assert Parser(small_model("both")).needs_tags == ("upos", "xpos")
 
+    def test_tuples_of_words_are_sentences_if_no_tags_are_needed(self, nlp: Parser) -> None:
+        [parse] = nlp.parse([("The", "fox")])
+        assert parse.sentence.forms == ("The", "fox")
+
+    def test_pairs_are_upos_and_the_rest_is_predicted(self, nlp: Parser) -> None:
+        [parse] = nlp.parse([[("The", "X"), ("fox", "X")]])
+        assert parse.tagged.upos == ("X", "X")
+        assert "_" not in parse.tagged.xpos
+
+    def test_pairs_are_xpos_if_nothing_else_is_read(self) -> None:
+        [parse] = Parser(small_model("xpos"), tagger=small_tagger()).parse([[("The", "DT")]])
+        assert parse.tagged.xpos == ("DT",)
+
+    def test_pairs_do_if_the_tagger_gives_the_rest(self) -> None:
+        parser = Parser(small_model("both"), tagger=small_tagger(kinds=("xpos",)))
+        assert parser.needs_tags == ("upos",)
+        [parse] = parser.parse([[("The", "DET")]])
+        assert parse.tagged.upos == ("DET",)
+        with pytest.raises(InputError, match="put the words of a sentence into a list"):
+            parser.parse([("The", "DET")])
+
+    def test_pairs_do_not_if_xpos_is_needed(self) -> None:
+        parser = Parser(small_model("both"), tagger=small_tagger(kinds=("upos",)))
+        with pytest.raises(InputError, match=r"needs XPOS, but one tag is taken as UPOS; give \(word, upos, xpos\)"):
+            parser.parse([[("The", "DET")]])
+
 
 class TestMisuse:
+    @pytest.mark.parametrize(("kinds", "named"), [(None, "UPOS and XPOS"), (("upos",), "XPOS")])
+    def test_text_without_the_tags_that_are_needed(self, kinds: tuple[str, ...] | None, named: str) -> None:
+        tagger = None if kinds is None else small_tagger(kinds=kinds)
+        parser = Parser(small_model("both"), tokenizer=small_tokenizer(), tagger=tagger)
+        with pytest.raises(InputError, match=f"the model needs {named} tags and has no tagger that gives them"):
+            parser.read(["A fox."])
+
+    @pytest.mark.parametrize("texts", [None, 3, b"text"])
+    def test_no_texts_at_all(self, nlp: Parser, texts: Any) -> None:
+        with pytest.raises(InputError, match=r"the input is of type \w+; give a list of texts"):
+            nlp.read(texts)
+
     def test_a_model_without_a_tokenizer_says_so(self) -> None:
         with pytest.raises(InputError, match="has no tokenizer, so it cannot read raw text"):
             Parser(small_model("none"))("Some text.")
@@ -174,6 +213,26 @@ class TestStorage:
         (tmp_path / "b" / "vectors").rename(tmp_path / "a" / "vectors")
         with pytest.raises(ModelError, match="are other vectors than the model was trained with"):
             load(tmp_path / "a")
+
+    def test_parts_of_the_model_before_are_removed(self, tmp_path: Path) -> None:
+        vectors = WordVectors.of(Vectors(("fox",), np.ones((1, 4), dtype=np.float32)))
+        Parser(small_model("both", vectors), tokenizer=small_tokenizer(), tagger=small_tagger(vectors)).save(tmp_path)
+        assert {"tokenizer", "tagger", "vectors"} <= {path.name for path in tmp_path.iterdir()}
+        Parser(small_model("none")).save(tmp_path)
+        assert not {"tokenizer", "tagger", "vectors"} & {path.name for path in tmp_path.iterdir()}
+        again = load(tmp_path)
+        assert again.tokenizer is again.tagger is None
+
+    def test_folders_of_something_else_stay(self, tmp_path: Path) -> None:
+        (tmp_path / "vectors").mkdir()
+        (tmp_path / "vectors" / "config.json").write_text("{}")
+        Parser(small_model("none"), tagger=small_tagger()).save(tmp_path)
+        assert (tmp_path / "vectors" / "config.json").read_text() == "{}"
+
+    def test_vectors_that_no_part_asks_for_are_not_read(self, tmp_path: Path) -> None:
+        Parser(small_model("none"), tagger=small_tagger()).save(tmp_path)
+        (tmp_path / "vectors").mkdir()
+        assert load(tmp_path).tagger is not None
 
     def test_a_name_that_is_no_model(self) -> None:
         with pytest.raises(ModelError, match="there is no model xx, neither a directory nor bundled"):

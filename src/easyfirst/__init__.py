@@ -26,7 +26,9 @@ if TYPE_CHECKING:
     from easyfirst.parser import load as load
     from easyfirst.parsing.batch import Parse as Parse
     from easyfirst.parsing.derivation import Attachment as Attachment
+    from easyfirst.text.document import Document as Document
     from easyfirst.treebank.conllu import read_conllu as read_conllu
+    from easyfirst.treebank.raw_text import Token as Token
     from easyfirst.treebank.scores import score as score
     from easyfirst.treebank.sentence import Sentence as Sentence
     from easyfirst.treebank.sentence import Word as Word
@@ -38,12 +40,14 @@ _HOMES = {
     "Attachment": "easyfirst.parsing.derivation",
     "ConfigError": "easyfirst.errors",
     "DataError": "easyfirst.errors",
+    "Document": "easyfirst.text.document",
     "EasyFirstError": "easyfirst.errors",
     "InputError": "easyfirst.errors",
     "ModelError": "easyfirst.errors",
     "Parse": "easyfirst.parsing.batch",
     "Parser": "easyfirst.parser",
     "Sentence": "easyfirst.treebank.sentence",
+    "Token": "easyfirst.treebank.raw_text",
     "Tree": "easyfirst.treebank.tree",
     "Word": "easyfirst.treebank.sentence",
     "load": "easyfirst.parser",
@@ -55,12 +59,14 @@ __all__ = [
     "Attachment",
     "ConfigError",
     "DataError",
+    "Document",
     "EasyFirstError",
     "InputError",
     "ModelError",
     "Parse",
     "Parser",
     "Sentence",
+    "Token",
     "Tree",
     "Word",
     "__version__",

@@ -9,24 +9,25 @@ Document('The fox jumps. It likes apples.', 2 sentences, 8 words)
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from itertools import islice
 from os import PathLike
 from pathlib import Path
-from typing import Any, TypeAlias, cast
 
 import numpy as np
 
 from easyfirst.errors import InputError
 from easyfirst.model.bundled import find_model
 from easyfirst.model.config import Config
+from easyfirst.model.files import remove_part
 from easyfirst.model.part import TAGGER, TOKENIZER, VECTORS
 from easyfirst.model.store import Model, load_model, save_model
-from easyfirst.model.word_vectors import load_word_vectors, save_word_vectors
+from easyfirst.model.word_vectors import save_word_vectors
 from easyfirst.nn.arrays import Floats
 from easyfirst.parsing.batch import BATCH_SIZE, MAX_BATCH_WORDS, BatchParser, Parse, check_tags
 from easyfirst.text.document import Document
+from easyfirst.text.given import SentenceLike, check_sentences, check_texts, to_sentence
 from easyfirst.text.sentences import sentences_of
 from easyfirst.text.tagger import Tagger
 from easyfirst.text.tagger_store import load_tagger, save_tagger
@@ -34,18 +35,11 @@ from easyfirst.text.tokenizer import Tokenizer, load_tokenizer
 from easyfirst.text.tokenizer_store import save_tokenizer
 from easyfirst.treebank.sentence import Sentence
 
-SentenceLike: TypeAlias = "Sentence | Sequence[str] | Sequence[tuple[str, str]] | Sequence[tuple[str, str, str]]"
-"""What can be parsed: a list of words, of (word, tag) pairs, of (word, upos, xpos) triples, or a Sentence."""
-
 N_BUFFERED = 8
 """How many batches :meth:`Parser.pipe` reads ahead, so that it can put sentences of similar length together."""
 
 TEXT_BUFFERED = 100_000
 """How many characters :meth:`Parser.read` reads ahead."""
-
-_Tags: TypeAlias = "list[str | None] | None"
-
-_EXAMPLE = "as in [['The', 'fox', 'jumps']]"
 
 
 def load(name: str | PathLike[str]) -> Parser:
@@ -55,11 +49,8 @@ def load(name: str | PathLike[str]) -> Parser:
     """
     path = find_model(name)
     model = load_model(path)
-    vectors = model.vectors
-    if vectors is None and (path / VECTORS).is_dir():
-        vectors = load_word_vectors(path / VECTORS)
     tokenizer = load_tokenizer(path / TOKENIZER) if (path / TOKENIZER).is_dir() else None
-    tagger = Tagger(load_tagger(path / TAGGER, vectors)) if (path / TAGGER).is_dir() else None
+    tagger = Tagger(load_tagger(path / TAGGER, model.vectors)) if (path / TAGGER).is_dir() else None
     return Parser(model, tokenizer=tokenizer, tagger=tagger)
 
 
@@ -116,10 +107,12 @@ class Parser:
         """The parses of all sentences, in their order.
 
         A sentence is a list of words, of (word, tag) pairs, of (word, upos, xpos) triples, or a :class:`Sentence`;
-        kinds may be mixed. The tag of a pair is of the kind the model needs. :class:`easyfirst.errors.InputError` says
-        which sentence cannot be parsed and what to do. ``batch_size`` sentences are parsed at once: more are faster.
+        kinds may be mixed. The tag of a pair is UPOS, or XPOS if the parser reads nothing else.
+        :class:`easyfirst.errors.InputError` says which sentence cannot be parsed and what to do. ``batch_size``
+        sentences are parsed at once: more are faster.
         """
-        _check_arguments(sentences, batch_size)
+        check_sentences(sentences)
+        _check_batch_size(batch_size)
         return self._parse(list(self._sentences(sentences)), batch_size)
 
     def pipe(self, sentences: Iterable[SentenceLike], *, batch_size: int = BATCH_SIZE) -> Iterator[Parse]:
@@ -129,7 +122,8 @@ class Parser:
         before it reads on: memory stays bounded, and the first parse comes when that many sentences have been read or
         the input ends. With ``batch_size=1`` it does not read ahead: each parse comes before the next sentence is read.
         """
-        _check_arguments(sentences, batch_size)
+        check_sentences(sentences)
+        _check_batch_size(batch_size)
         return self._stream(self._sentences(sentences), batch_size)
 
     def read(
@@ -140,32 +134,43 @@ class Parser:
         It reads some 100,000 characters ahead, or with ``batch_size=1`` nothing. With ``one_sentence`` each text is one
         sentence and is not split.
         """
-        if isinstance(texts, str):
-            raise InputError("the input is one text; give a list of texts: [text]")
-        if batch_size < 1:
-            raise InputError(f"batch_size is {batch_size}; it must be at least 1")
+        check_texts(texts)
+        _check_batch_size(batch_size)
         if self.tokenizer is None:
             raise InputError(
                 "the model has no tokenizer, so it cannot read raw text; give lists of words, or train one "
                 "(easyfirst train --parts tokenizer)"
+            )
+        if self.needs_tags:
+            tags = " and ".join(kind.upper() for kind in self.needs_tags)
+            raise InputError(
+                f"the model needs {tags} tags and has no tagger that gives them, so it cannot read raw text; give "
+                "sentences with tags, or train a tagger (easyfirst train --parts tagger)"
             )
         return self._read(texts, self.tokenizer, batch_size=batch_size, one_sentence=one_sentence)
 
     def save(self, path: str | PathLike[str], *, half: bool = False) -> None:
         """Write the model to a directory, from which :func:`load` gives the same parser.
 
+        Parts that a model there had before, and this one has not, are removed.
         ``half``: weights in 16 bits instead of 32, which halves the size and hardly changes a parse.
         """
         directory = Path(path)
         save_model(directory, replace(self._model, arrays=_stored(self._model.arrays, half=half)))
+        written = set[str]() if self._model.vectors is None else {VECTORS}
         if self.tokenizer is not None:
             tokenizer = self.tokenizer.model
             save_tokenizer(directory / TOKENIZER, replace(tokenizer, arrays=_stored(tokenizer.arrays, half=half)))
+            written.add(TOKENIZER)
         if self.tagger is not None:
             tagger = self.tagger.model
             save_tagger(directory / TAGGER, replace(tagger, arrays=_stored(tagger.arrays, half=half)))
+            written.add(TAGGER)
             if tagger.vectors is not None and self._model.vectors is None:
                 save_word_vectors(directory / VECTORS, tagger.vectors)
+                written.add(VECTORS)
+        for name in {TOKENIZER, TAGGER, VECTORS} - written:
+            remove_part(directory / name, f"easyfirst-{name}")
 
     def _stream(self, sentences: Iterator[Sentence], batch_size: int) -> Iterator[Parse]:
         for part in _parts(sentences, 1 if batch_size == 1 else N_BUFFERED * batch_size, N_BUFFERED * MAX_BATCH_WORDS):
@@ -183,7 +188,7 @@ class Parser:
 
     def _sentences(self, sentences: Iterable[SentenceLike]) -> Iterator[Sentence]:
         for number, item in enumerate(sentences, 1):
-            sentence = _to_sentence(item, number, self.reads_tags)
+            sentence = to_sentence(item, number, reads=self.reads_tags, needs=self.needs_tags)
             check_tags(sentence, self.needs_tags, self._model.vocabulary, name=f"sentence {number}")
             yield sentence
 
@@ -200,16 +205,7 @@ class Parser:
                 yield Document(text, tuple(islice(parses, len(of_text))), tuple(map(tuple, found)))
 
 
-def _check_arguments(sentences: object, batch_size: int) -> None:
-    if isinstance(sentences, str | bytes):
-        raise InputError(
-            f"the input is the text {_short(sentences)}; split it into words and give a list of sentences, "
-            f"each a list of words, {_EXAMPLE}"
-        )
-    if isinstance(sentences, Sentence):
-        raise InputError("the input is one Sentence; give a list of sentences: [sentence]")
-    if not isinstance(sentences, Iterable):
-        raise InputError(f"the input is of type {type(sentences).__name__}; give a list of sentences, {_EXAMPLE}")
+def _check_batch_size(batch_size: int) -> None:
     if batch_size < 1:
         raise InputError(f"batch_size is {batch_size}; it must be at least 1")
 
@@ -246,58 +242,3 @@ def _text_parts(texts: Iterable[str], n_characters: int) -> Iterator[list[str]]:
 
 def _stored(arrays: Mapping[str, Floats], *, half: bool) -> dict[str, Floats]:
     return {name: array.astype(np.float16) if half else array for name, array in arrays.items()}
-
-
-def _to_sentence(item: object, number: int, tag_kinds: tuple[str, ...]) -> Sentence:
-    """A sentence from whatever the user gave."""
-    name = f"sentence {number}"
-    if isinstance(item, Sentence):
-        words: list[Any] = list(item.forms)
-    elif isinstance(item, str | bytes):
-        raise InputError(f"{name} is the text {_short(item)}; give each sentence as a list of words, {_EXAMPLE}")
-    elif isinstance(item, Iterable):
-        words = list(cast("Iterable[Any]", item))
-    else:
-        raise InputError(f"{name} is of type {type(item).__name__}; give each sentence as a list of words, {_EXAMPLE}")
-    if not words:
-        raise InputError(f"{name} has no words; leave it out")
-    if isinstance(item, Sentence):
-        return item
-    if all(isinstance(word, str) for word in words):
-        if isinstance(item, tuple) and tag_kinds and len(words) == 1 + len(tag_kinds):
-            raise InputError(
-                f"{name} is the tuple {item!r}: without tags it cannot be parsed, and if it is a word with its tag, "
-                "put the words of a sentence into a list"
-            )
-        forms, upos, xpos = words, None, None
-    else:
-        forms, upos, xpos = _split(words, name, tag_kinds)
-    try:
-        return Sentence.from_words(forms, upos=upos, xpos=xpos)
-    except InputError as error:
-        raise InputError(f"{name}: {error}") from None
-
-
-def _split(words: list[Any], name: str, tag_kinds: tuple[str, ...]) -> tuple[list[str], _Tags, _Tags]:
-    """Pairs or triples as forms, UPOS and XPOS."""
-    rows: list[Sequence[Any]] = []
-    for m, word in enumerate(words, 1):
-        if not isinstance(word, tuple | list):
-            raise InputError(f"{name}: word {m} is {word!r}; give words as texts or all of them as (word, tag) pairs")
-        row = cast("Sequence[Any]", word)
-        is_text = bool(row) and isinstance(row[0], str) and all(cell is None or isinstance(cell, str) for cell in row)
-        if not is_text or len(row) not in (2, 3) or len(row) != len(words[0]):
-            raise InputError(
-                f"{name}: word {m} is {word!r}; give (word, tag) pairs or (word, upos, xpos) triples, all alike"
-            )
-        rows.append(row)
-    forms, *tags = ([row[column] for row in rows] for column in range(len(rows[0])))
-    if len(tags) == 2:
-        return forms, tags[0], tags[1]
-    if len(tag_kinds) == 2:
-        raise InputError(f"{name} has one tag a word and the model needs two; give (word, upos, xpos) triples")
-    return (forms, None, tags[0]) if tag_kinds == ("xpos",) else (forms, tags[0], None)
-
-
-def _short(text: str | bytes) -> str:
-    return repr(text) if len(text) <= 40 else f"{text[:37]!r}..."

@@ -8,7 +8,11 @@ import subprocess
 from collections.abc import Callable
 from pathlib import Path
 
+import pytest
+
+from easyfirst.cli.files import warn_of_name
 from easyfirst.cli.info import describe
+from easyfirst.model import bundled
 from easyfirst.model.store import load_model
 
 Run = Callable[..., "subprocess.CompletedProcess[bytes]"]
@@ -58,6 +62,34 @@ def test_a_model_without_a_card(run: Run, model: Path, tmp_path: Path) -> None:
     facts = json.loads(run("info", tmp_path / "model", "--json").stdout)
     assert (facts["scores"], facts["licence"], "README.md" in facts["files"]) == ([], None, False)
     assert "none in the model's card" in run("info", tmp_path / "model").stdout.decode()
+
+
+def test_a_directory_with_the_name_of_a_bundled_model(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for path in (tmp_path / "bundled" / "xx", tmp_path / "here" / "xx"):
+        path.mkdir(parents=True)
+        (path / "config.json").write_text("{}")
+    monkeypatch.setattr(bundled, "FOLDER", tmp_path / "bundled")
+    monkeypatch.chdir(tmp_path / "here")
+    for name in ("xx", "./xx", "yy"):
+        warn_of_name(name)
+    assert capsys.readouterr().err == "warning: xx is the bundled model; write ./xx for the directory\n"
+    monkeypatch.chdir(tmp_path / "bundled")
+    warn_of_name("xx")
+    assert capsys.readouterr().err == ""
+
+
+def test_the_warning_is_printed(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    name = next(iter(bundled.bundled_models()), None)
+    if name is None:
+        pytest.skip("no model is bundled")
+    (tmp_path / name).mkdir()
+    monkeypatch.chdir(tmp_path)
+    warning = f"warning: {name} is the bundled model; write ./{name} for the directory\n".encode()
+    for command in (["info", name], ["parse", "--model", name, "--text", "A fox."]):
+        done = run(*command)
+        assert (done.returncode, done.stderr) == (0, warning)
 
 
 def test_errors(run: Run, tmp_path: Path) -> None:

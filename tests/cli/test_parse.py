@@ -210,6 +210,7 @@ class TestErrors:
     def test_text_instead_of_conllu(self, run: Run, model: Path) -> None:
         message = self.error(run("parse", "-m", model, stdin=b"The fox jumps\nYes\n"))
         assert "<stdin>:1: 1 tab-separated column" in message
+        assert "use --from text" in message
         assert "use --from tokens" in message
 
     def test_spaces_instead_of_tabs(self, run: Run, model: Path) -> None:
@@ -224,7 +225,6 @@ class TestErrors:
         assert "<stdin>:2: the model needs XPOS tags" in message
 
     def test_usage(self, run: Run, model: Path) -> None:
-        assert run("parse").returncode == 2
         assert run("parse", "-m", model, "--batch-size", "0").returncode == 2
         assert run("parse", "-m", model, "--from", "text").returncode == 2
         assert run("nothing").returncode == 2
@@ -329,6 +329,32 @@ def test_a_closed_input_is_an_error_and_no_traceback(model: Path) -> None:
     done = subprocess.run(["sh", "-c", command], capture_output=True, check=False)
     assert done.returncode == 2
     assert b"standard input is closed" in done.stderr
+
+
+@pytest.mark.parametrize("verb", ["parse --model", "info"])
+def test_a_closed_output_is_an_error_and_no_traceback(model: Path, verb: str) -> None:
+    command = f"exec {sys.executable} -m easyfirst {verb} '{model}' >&-"
+    done = subprocess.run(["sh", "-c", command], input=ROWS, capture_output=True, check=False)
+    assert done.returncode == 2
+    assert done.stderr.startswith(b"error: <stdout>: standard output is closed")
+
+
+def test_a_closed_output_that_is_not_needed(model: Path, tmp_path: Path) -> None:
+    command = f"exec {sys.executable} -m easyfirst parse --model '{model}' -o '{tmp_path / 'out'}' >&-"
+    done = subprocess.run(["sh", "-c", command], input=ROWS, capture_output=True, check=False)
+    assert done.returncode == 0, done.stderr
+    assert [len(sentence) for sentence in sentences((tmp_path / "out").read_bytes())] == [2]
+
+
+def test_closed_errors_print_nothing(model: Path) -> None:
+    command = f"exec {sys.executable} -m easyfirst parse --model '{model}' 2>&-"
+    done = subprocess.run(["sh", "-c", command], input=ROWS, capture_output=True, check=False)
+    assert done.returncode == 0
+    assert [len(sentence) for sentence in sentences(done.stdout)] == [2]
+    assert b"parsed" not in done.stdout
+    command = f"exec {sys.executable} -m easyfirst parse --model '{model}/none' 2>&-"
+    done = subprocess.run(["sh", "-c", command], input=ROWS, capture_output=True, check=False)
+    assert (done.returncode, done.stdout) == (2, b"")
 
 
 def test_tags_of_another_tagset_are_noticed(run: Run, xpos_model: Path, data: Path) -> None:

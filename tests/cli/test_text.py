@@ -83,6 +83,35 @@ def test_a_sentence_a_line(run: Run, nlp: Path) -> None:
     assert texts == [b"# text = One fox. Two foxes.", b"# text = A dog"]
 
 
+def test_lines_begin_a_document_only_after_a_blank_one(run: Run, nlp: Path) -> None:
+    done = run("parse", "--model", nlp, "--from", "lines", stdin=b"One fox\nTwo foxes\n\nA dog\nA cat\n")
+    comments = [line for line in done.stdout.splitlines() if line.startswith(b"# ")]
+    texts = [b"# text = One fox", b"# text = Two foxes", b"# newdoc", b"# text = A dog", b"# text = A cat"]
+    assert comments == [b"# newdoc", *texts]
+
+
+@pytest.mark.parametrize("source", ["text", "lines"])
+def test_places_in_the_file(run: Run, nlp: Path, tmp_path: Path, source: str) -> None:
+    content = "\r\nÖne fox.\r\nSame document.\n\n \nAnother 🦊."
+    (tmp_path / "a.txt").write_bytes(b"\xef\xbb\xbf" + content.encode())
+    (tmp_path / "b.txt").write_bytes(b"A dog.")
+    names = (tmp_path / "a.txt", tmp_path / "b.txt")
+    done = run("parse", "--model", nlp, "--from", source, "--to", "json", *names)
+    lines = [json.loads(line) for line in done.stdout.splitlines()]
+    starts = {line["document"]: line["document_start"] for line in lines}
+    expected = ["Öne", "Another"] if source == "text" else ["Öne", "Same", "Another"]
+    assert list(starts.values()) == [*map(content.index, expected), 0]
+    for line in lines:
+        whole = content if line["document"] < len(starts) else "A dog."
+        first, last = line["tokens"][0]["start"], line["tokens"][-1]["end"]
+        assert whole[line["document_start"] + first : line["document_start"] + last] == line["text"]
+
+
+def test_a_table_inside_a_text_is_no_conllu(run: Run, nlp: Path) -> None:
+    done = run("parse", "--model", nlp, "--from", "text", stdin=b"A table:\n1\ta" + b"\tx" * 8 + b"\n")
+    assert done.returncode == 0, done.stderr
+
+
 def test_tokens_are_tagged(run: Run, nlp: Path) -> None:
     done = run("parse", "--model", nlp, "--from", "tokens", stdin=b"The fox\n")
     rows = [line.split(b"\t") for line in done.stdout.splitlines() if line]
@@ -170,6 +199,8 @@ class TestModels:
     def test_models_lists_what_is_bundled(self, run: Run) -> None:
         done = run("models", "--json")
         assert done.returncode == 0
-        for facts in json.loads(done.stdout).values():
+        found = json.loads(done.stdout)
+    assert "en" in found
+    for facts in found.values():
             assert Path(facts["path"]).is_dir()
         assert run("models").returncode == 0

@@ -19,6 +19,7 @@ import pytest
 import torch
 
 from easyfirst.cli import build_app
+from easyfirst.cli.reports import TrainingReport
 from easyfirst.model.store import load_model
 from easyfirst.parser import load
 from easyfirst.treebank.conllu import read_conllu
@@ -268,6 +269,8 @@ class TestOptions:
             (["--epochs", "0"], "epochs must be at least 1"),
             (["--seed", "-1"], "seed must be a non-negative 63-bit integer"),
             (["--freeze-embeddings"], "--freeze-embeddings needs --embeddings"),
+            (["--gold-tags"], "--gold-tags is for models with a tagger; "),
+            (["--no-spaces"], "--no-spaces is for the tokenizer, which is not trained; leave it out, or name it"),
             (["--resume", "--overwrite"], "--resume goes on with a run and --overwrite replaces it; choose one"),
         ],
         ids=lambda value: " ".join(value) if isinstance(value, list) else "",
@@ -283,6 +286,47 @@ class TestOptions:
         monkeypatch.chdir(tmp_path)
         assert train(TRAIN, *options).code == 2
         assert list(tmp_path.iterdir()) == []
+
+
+class TestParts:
+    SMALL = (
+        *("--epochs", "1", "--folds", "2", "--set", "tagger.epochs=1", "--set", "tokenizer.epochs=1"),
+        *("--set", "tagger.word_dim=4", "--set", "tagger.spelling_dim=4", "--set", "tagger.bilstm_dim=4"),
+        *("--set", "tokenizer.hidden_dim=4"),
+    )
+
+    def test_one_after_the_other(self, train: Train, tmp_path: Path) -> None:
+        out = tmp_path / "m"
+        done = train(TRAIN, "-o", out, "--parts", "tokenizer", *self.SMALL)
+        last = done.stderr.splitlines()[-1]
+        assert last == f"the tokenizer is in {out / 'tokenizer'}; a parser is still missing"
+        done = train(TRAIN, "-o", out, "--parts", "tagger", *self.SMALL)
+        last = done.stderr.splitlines()[-1]
+        places = f"the tokenizer is in {out / 'tokenizer'}, the tagger is in {out / 'tagger'}"
+        assert last == f"{places}; a parser is still missing"
+        done = train(TRAIN, "-o", out, "--parts", "parser", *self.SMALL)
+        assert "jackknife: fold 2, epoch 1/1" in done.stderr  # it does not learn from the treebank's tags
+        assert "jackknife: fold 2/2 tagged" in done.stderr
+        assert done.stderr.endswith(f"the model is in {out}\n")
+        assert load(out).reads_tags == ("upos", "xpos")
+        done = train(TRAIN, "-o", out, "--gold-tags", "--overwrite", *self.SMALL)
+        assert done.code == 0
+        assert "jackknife" not in done.stderr
+
+    def test_a_bar_after_resuming(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        report = TrainingReport(1, is_quiet=True)
+        bars: list[str] = []
+
+        def bar(description: str) -> int:
+            bars.append(description)
+            return len(bars)
+
+        monkeypatch.setattr(report, "bar", bar)
+        part = report.part("tagger", 3)
+        for epoch in (2, 3):
+            for share in (0.5, 1.0):
+                part.progress(epoch, share, 0.1)
+        assert bars == ["tagger"]
 
 
 class TestAgain:

@@ -24,6 +24,7 @@ from easyfirst.errors import ModelError
 from easyfirst.model.part import installed_version
 from easyfirst.model.store import Model, load_model, save_model, sizes_of
 from easyfirst.model.weights import checksum
+from easyfirst.parser import load
 
 MakeModel = Callable[..., Model]
 FILES = ["README.md", "config.json", "vocab.json", "weights.safetensors"]
@@ -163,6 +164,34 @@ def test_a_setting_added_later_has_its_default(saved: Path, make_model: MakeMode
     network = json.loads((saved / "config.json").read_bytes())["network"]
     repack(saved, make_model().arrays, network=network)
     assert load_model(saved).config.network.rnn == "lstm"
+
+
+def test_a_model_of_version_0_1_0(tmp_path: Path, make_model: MakeModel) -> None:
+    """External vectors were part of the weights, and fewer settings of training were known."""
+    tables = make_model(external=["fox", "dog"])
+    network = {"word_dim": 3, "tag_dim": 2, "relation_dim": 2, "vector_dim": 4, "bilstm_layers": 2, "tree_dim": 3}
+    network |= {"tree_layers": 2, "hidden_dim": 2, "window": 2, "rnn": "lstm", "tags": "upos"}
+    training = {"epochs": 20, "seed": 1, "use_dynamic_oracle": True, "explore_prob": 0.1, "margin": 1.0}
+    training |= {"update_after": 50, "word_dropout": 0.25, "learning_rate": 0.001, "adam_beta1": 0.9}
+    training |= {"adam_beta2": 0.999, "clip_norm": 5.0, "weight_decay": 1e-6, "freeze_external": False}
+    config = {"kind": "easyfirst-parser", "format_version": 1, "easyfirst_version": "0.1.0", "preset": "paper"}
+    (tmp_path / "config.json").write_text(json.dumps(config | {"network": network, "training": training}, indent=2))
+    vocabulary = {
+        "words": ["fox", "<number>", "10\u00a0000", "ate", "the", "🦊"],
+        "counts": [2, 1, 1, 1, 1, 1],
+        "tags": {"upos": ["NOUN", "NUM", "DET", "SYM", "VERB"]},
+        "relations": ["det", "flat", "nsubj", "nummod", "obj"],
+        "root_relation": "root",
+        "external": ["fox", "dog"],
+    }
+    (tmp_path / "vocab.json").write_text(json.dumps(vocabulary, ensure_ascii=False), encoding="utf-8")
+    assert tables.arrays["words.external"].dtype == np.float32
+    repack(tmp_path, tables.arrays)
+    parser = load(tmp_path)
+    assert np.array_equal(parser.model.arrays["words.external"], tables.arrays["words.external"])
+    assert parser.config.training.dropout == 0
+    [parse] = parser.parse([[("The", "DET"), ("dog", "NOUN"), ("ate", "VERB")]])
+    assert parse.heads.count(0) == 1
 
 
 # Writing can stop anywhere
@@ -562,14 +591,19 @@ def make_double(arrays: dict[str, np.ndarray]) -> None:
     arrays["words.bias"] = arrays["words.bias"].astype(np.float64)
 
 
+def make_bytes(arrays: dict[str, np.ndarray]) -> None:
+    arrays["words.bias"] = arrays["words.bias"].astype(np.int8)
+
+
 @pytest.mark.parametrize(
     ("change", "message"),
     [
+        (make_bytes, r"words\.bias is of type int8; float32 or float16 is needed"),
         (lambda arrays: arrays.pop("words.bias"), r"model: the weights lack words\.bias"),
         (add_array, r"the weights have arrays this network does not: words\.more"),
         (widen, r"words\.bias has shape \(5,\), but network and vocabulary need \(4,\)"),
         (make_infinite, r"words\.bias holds values that are not finite numbers"),
-        (make_double, r"words\.bias is stored as F64; F32 or F16 is needed"),
+        (make_double, r"words\.bias is stored as F64; only F32, F16 and I8 can be read"),
     ],
 )
 def test_arrays_that_do_not_fit_are_named(

@@ -14,6 +14,7 @@ from hypothesis.extra import numpy as hnp
 from easyfirst.errors import ModelError
 from easyfirst.model.vectors import Vectors
 from easyfirst.model.word_vectors import WordVectors, load_word_vectors, save_word_vectors
+from easyfirst.text.tagger_store import look_up
 
 
 def vectors_of(table: np.ndarray) -> WordVectors:
@@ -41,6 +42,21 @@ def test_saved_and_loaded(tmp_path: Path) -> None:
 def test_forms_are_looked_up_as_written_then_normalised() -> None:
     vectors = WordVectors.of(Vectors(("Fox", "fox", "<number>"), np.eye(3, dtype=np.float32)))
     assert vectors.ids(["Fox", "FOX", "1990", "dog"]).tolist() == [1, 2, 3, 0]
+
+
+@pytest.mark.parametrize("network", [None, [], "dim", 5])
+def test_settings_that_are_no_table(tmp_path: Path, network: object) -> None:
+    save_word_vectors(tmp_path, vectors_of(np.ones((2, 4), dtype=np.float32)))
+    config = json.loads((tmp_path / "config.json").read_text())
+    (tmp_path / "config.json").write_text(json.dumps(config | {"network": network}))
+    with pytest.raises(ModelError, match=r"config\.json: network must be a table of settings"):
+        load_word_vectors(tmp_path)
+
+
+def test_no_vectors_at_all() -> None:
+    found = look_up(vectors_of(np.zeros((0, 4), dtype=np.float32)), ["fox", "dog"])
+    assert found.shape == (2, 4)
+    assert not found.any()
 
 
 def test_damage_is_noticed(tmp_path: Path) -> None:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from easyfirst.render.terminal import display_width, draw_tree
@@ -77,6 +79,7 @@ def read_back(drawing: str, n_words: int) -> list[int]:
     return [sum(y in arc for arc in arcs) for y in range(n_words)]
 
 
+@settings(deadline=None)
 @given(st.integers(1, 12).flatmap(trees))
 def test_every_arc_is_drawn(heads: list[int]) -> None:
     """Each word touches as many arcs as it has a head and modifiers."""
@@ -88,6 +91,7 @@ def test_every_arc_is_drawn(heads: list[int]) -> None:
         assert ("►" in line) == (head > 0)
 
 
+@settings(deadline=None)
 @given(st.integers(1, 40).flatmap(trees), st.integers(24, 80))
 def test_lines_fit_the_width(heads: list[int], width: int) -> None:
     n = len(heads)
@@ -115,3 +119,43 @@ def test_columns_of_a_form(form: str, width: int) -> None:
 
 def test_characters_that_would_break_a_line_are_shown_as_a_box() -> None:
     assert draw_tree(["a\u2028b\x1b"], [0], ["root"]) == "  a␣b␣  root"
+
+
+CODE = re.compile("\x1b\\[[0-9;]*m")
+
+
+def test_steps_and_confidence_stand_behind_the_relation() -> None:
+    drawn = draw_tree(["The", "fox"], [2, 0], ["det", "root"], confidence=[0.25, None], steps=[1, None])
+    assert drawn.splitlines() == ["╭─► The  det   1  25 %", "╰── fox  root"]
+
+
+@settings(deadline=None)
+@given(st.integers(1, 20).flatmap(trees), st.none() | st.integers(24, 60), st.floats(0, 1))
+def test_colours_change_nothing_else(heads: list[int], width: int | None, confidence: float) -> None:
+    n = len(heads)
+    arguments = (["word"] * n, heads, ["relation"] * n, ["TAG"] * n)
+    plain = draw_tree(*arguments, confidence=[confidence] * n, width=width)
+    coloured = draw_tree(*arguments, confidence=[confidence] * n, width=width, color=True)
+    assert CODE.sub("", coloured) == plain
+    assert "\x1b" not in plain
+    assert all(line.count("\x1b[0m") * 2 == len(CODE.findall(line)) for line in coloured.splitlines())
+    assert "\x1b[1m" in coloured
+
+
+def test_words_without_a_head_and_cycles_are_drawn_too() -> None:
+    assert draw_tree(["a", "b"], [None, 1], [None, "x"]).splitlines() == ["╭── a  _", "╰─► b  x"]
+    assert len(draw_tree(["a"] * 50, [*range(2, 51), 1], ["x"] * 50, width=25).splitlines()) == 50
+
+
+def test_arcs_that_end_at_one_word_are_not_taken_for_one() -> None:
+    """The article hangs on the noun, not on the verb."""
+    drawing = draw_tree(
+        ["The", "fox", "likes", "apples", "."], [2, 3, 0, 3, 3], ["det", "nsubj", "root", "obj", "punct"]
+    )
+    assert drawing.splitlines() == [
+        "  ╭─► The     det",
+        "╭─┴─► fox     nsubj",
+        "├─┬── likes   root",
+        "│ ╰─► apples  obj",
+        "╰───► .       punct",
+    ]

@@ -67,7 +67,7 @@ def test_cutting_batches_leaves_the_corpus_as_it_was(vocabulary: Vocabulary) -> 
 def test_the_probability_of_becoming_unknown_is_the_papers() -> None:
     counts = np.array([0, 1, 3, 100])
     np.testing.assert_allclose(unknown_probabilities(counts, 0.25)[1:], [0.25 / (n + 0.25) for n in (1, 3, 100)])
-    assert unknown_probabilities(counts, 0.25)[0] == 1  # the unknown word is unknown
+    assert unknown_probabilities(counts, 0.25)[UNKNOWN] == 0  # it cannot become more unknown
     assert unknown_probabilities(counts, 0.0).tolist() == [0, 0, 0, 0]  # and nothing is dropped without alpha
 
 
@@ -93,3 +93,16 @@ def test_half_of_the_unknown_words_lose_their_external_vector_too() -> None:
     is_unknown = dropped.words == UNKNOWN
     assert (dropped.external[~is_unknown] == 7).all()
     assert abs((dropped.external[is_unknown] == UNKNOWN).mean() - 0.5) < 0.03
+
+
+def test_rare_words_that_the_vocabulary_leaves_out_keep_their_external_vector() -> None:
+    vocabulary = Vocabulary.of(SENTENCES, tag_kinds=["upos"], external=["fox", "dogs"], min_count=2)
+    corpus = Corpus(SENTENCES, vocabulary)
+    prob = unknown_probabilities(vocabulary.counts, 0.25)
+    fox = vocabulary.encode(SENTENCES).external
+    assert fox is not None
+    for seed in range(20):
+        batch = corpus.batch(np.array([2]), unknown_prob=prob, rng=np.random.default_rng(seed))
+        assert batch.ids.words[1] == UNKNOWN
+        assert batch.ids.external is not None
+        assert batch.ids.external[1] == fox[4] != UNKNOWN

@@ -6,12 +6,13 @@ import json
 import os
 from collections.abc import Mapping
 from dataclasses import replace
+from multiprocessing import active_children
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from easyfirst.errors import ConfigError, ModelError
+from easyfirst.errors import ConfigError, DataError, ModelError
 from easyfirst.text.tagger_store import TaggerConfig
 from easyfirst.training import jackknife as module
 from easyfirst.training.checkpoint import FILE
@@ -161,6 +162,26 @@ def test_a_kind_of_tags_that_a_fold_has_not_learnt_is_left_empty(tmp_path: Path)
     tagged = jackknife(sentences, 3, CONFIG, LEARNING, vectors=None, folder=tmp_path, reporter=Quiet(), seed=1)
     for sentence, fold in zip(tagged, fold_of, strict=True):
         assert set(sentence.xpos) == {"_"} if fold == fold_of[0] else set(sentence.xpos) == set(SENTENCES[0].xpos)
+
+
+def test_epochs_are_told_with_their_fold(tmp_path: Path) -> None:
+    class OfFolds(Listener):
+        def epoch_end(self, metrics: dict[str, Any], *, is_best: bool) -> None:
+            self.epochs.append(metrics["fold"])
+
+    listener = OfFolds()
+    run(tmp_path, listener=listener, learning=replace(LEARNING, epochs=1))
+    assert listener.epochs == [1, 2, 3]
+
+
+@pytest.mark.slow
+def test_a_fold_that_fails_stops_the_others_at_once(tmp_path: Path) -> None:
+    long = Fold(1, SENTENCES[:2], SENTENCES[2:], CONFIG, replace(LEARNING, epochs=1000), None, tmp_path, "any")
+    bad = replace(long, number=2, others=[s.with_tags(upos=["_"] * len(s), xpos=["_"] * len(s)) for s in SENTENCES])
+    with pytest.raises(DataError, match="neither UPOS nor XPOS tags"):
+        list(module._run_all([long, bad], Listener(), jobs=2))
+    assert not active_children()
+    assert not long.result.exists()
 
 
 @pytest.mark.slow

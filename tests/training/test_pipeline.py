@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -128,7 +129,10 @@ def test_parts_one_by_one(tmp_path: Path) -> None:
     assert load(job.out)("The fox jumps.").sentences
     before = files_of(job.out)
     train_pipeline(
-        job, replace(CONFIG, parts=("tagger",), tagger_learning=TaggerLearning(epochs=1)), Listener(), overwrite=True
+        job,
+        replace(CONFIG, parts=("tagger",), tagger_learning=TaggerLearning(epochs=1, seed=2)),
+        Listener(),
+        overwrite=True,
     )
     after = files_of(job.out)
     assert {name for name in before if before[name] != after[name]} == {"tagger/weights.safetensors"}
@@ -172,3 +176,81 @@ def test_parts_that_there_are_not() -> None:
 def test_nothing_to_resume(tmp_path: Path) -> None:
     with pytest.raises(ModelError, match="no checkpoint to resume from"):
         train_pipeline(job_in(tmp_path / "m"), CONFIG, Listener(), resume=True)
+
+
+@pytest.fixture
+def copy(whole: Path, tmp_path: Path) -> Path:
+    return Path(shutil.copytree(whole, tmp_path / "whole"))
+
+
+def test_a_tagger_that_is_there_predicts_the_parsers_tags(whole: Path, copy: Path) -> None:
+    other = replace(CONFIG.tagger, word_dim=64)
+    listener = Listener()
+    train_pipeline(job_in(copy), replace(CONFIG, parts=(PARSER,), tagger=other), listener, overwrite=True)
+    assert listener.heard == WHOLE[4:]
+    assert files_of(copy) == files_of(whole)
+
+
+def test_a_tagger_without_the_tags_that_the_parser_reads(copy: Path, tmp_path: Path) -> None:
+    train = tmp_path / "upos.conllu"
+    sentences = [sentence.with_tags(xpos=["_"] * len(sentence)) for sentence in read_conllu(TRAIN)]
+    train.write_bytes(b"".join(sentence.to_bytes() for sentence in sentences))
+    config = replace(CONFIG, tagger_learning=TaggerLearning(epochs=1))
+    train_pipeline(Job(train=train, out=copy), replace(config, parts=("tagger",)), Listener(), overwrite=True)
+    with pytest.raises(ModelError, match="predicts no XPOS tags; choose --tags upos, or train it again"):
+        train_pipeline(job_in(copy), replace(config, parts=(PARSER,)), Listener(), overwrite=True)
+
+
+def test_a_new_run_that_is_killed_can_be_resumed(copy: Path) -> None:
+    """Of the old one nothing is left that would not go with it."""
+    config = replace(
+        CONFIG, tokenizer_learning=TokenizerLearning(epochs=1), tagger_learning=TaggerLearning(epochs=1), folds=3
+    )
+    with pytest.raises(KeyboardInterrupt):
+        train_pipeline(job_in(copy), config, Listener("tokenizer 1"), overwrite=True)
+    listener = Listener()
+    train_pipeline(job_in(copy), config, listener, resume=True)
+    folds = [told for fold in (1, 2, 3) for told in ("jackknife 1", f"fold {fold}")]
+    assert listener.heard == ["tagger 1", *folds, "data", "parser 1", "parser 2"]
+
+
+def test_vectors_that_a_part_which_stays_does_not_know(tmp_path: Path) -> None:
+    some, other = tmp_path / "some.txt", tmp_path / "other.txt"
+    some.write_text("the 1 2\nfox 3 4\n")
+    other.write_text("the 4 3\nfox 2 1\n")
+    job = replace(job_in(tmp_path / "m"), vectors=some)
+    config = replace(CONFIG, predicted_tags=False)
+    train_pipeline(job, replace(config, parts=("tagger", PARSER)), Listener())
+    before = files_of(job.out)
+    for part, stays, vectors, kind in (
+        ("tagger", PARSER, other, "other word"),
+        (PARSER, "tagger", None, "word"),
+        ("tokenizer", "tagger", other, "other word"),
+    ):
+        message = f"its {stays} was trained with {kind} vectors.*; give the same --embeddings, or train the {stays} too"
+        with pytest.raises(ModelError, match=message):
+            train_pipeline(replace(job, vectors=vectors), replace(config, parts=(part,)), Listener(), overwrite=True)
+    assert files_of(job.out) == before
+    train_pipeline(replace(job, vectors=None), replace(config, parts=("tokenizer",)), Listener())
+    assert load(job.out)("The fox jumps.").sentences
+
+
+def test_folds_and_tags_are_checked_before_anything_is_trained(tmp_path: Path) -> None:
+    untagged = tmp_path / "untagged.conllu"
+    nothing = [s.with_tags(upos=["_"] * len(s), xpos=["_"] * len(s)) for s in read_conllu(TRAIN)]
+    untagged.write_bytes(b"".join(sentence.to_bytes() for sentence in nothing))
+    listener = Listener()
+    with pytest.raises(ConfigError, match="28 folds of 27 sentences"):
+        train_pipeline(job_in(tmp_path / "m"), replace(CONFIG, folds=28), listener)
+    with pytest.raises(DataError, match=r"untagged\.conllu: no UPOS or XPOS tags for a tagger to learn"):
+        train_pipeline(Job(train=untagged, out=tmp_path / "m"), CONFIG, listener)
+    assert listener.heard == []
+    assert not (tmp_path / "m").exists()
+
+
+def test_no_jackknifing_for_a_parser_that_reads_no_tags(tmp_path: Path) -> None:
+    parser = preset("paper", network={**SMALL, "tags": "none"}, training={"epochs": 1})
+    config = replace(CONFIG, parts=("tagger", PARSER), parser=parser, reads_all_tags=False, folds=28)
+    listener = Listener()
+    train_pipeline(job_in(tmp_path / "m"), config, listener)
+    assert listener.heard == ["tagger 1", "tagger 2", "data", "parser 1"]

@@ -15,6 +15,7 @@ import torch
 from easyfirst.errors import ConfigError, ModelError
 from easyfirst.model.learning import LearningConfig
 from easyfirst.nn.sequences import Drop
+from easyfirst.training.checkpoint import differences
 from easyfirst.training.supervised import Silent, learn
 
 CONFIG = LearningConfig(epochs=4, learning_rate=0.05, averaging=0.9, dropout=0.1)
@@ -118,10 +119,23 @@ def test_a_resumed_run_is_the_same_bit_for_bit(tmp_path: Path) -> None:
 
 def test_another_run_is_not_resumed(tmp_path: Path) -> None:
     learn(Signs(), CONFIG, tmp_path, Silent(), fingerprint={"train": "a"})
-    with pytest.raises(ConfigError, match="another config"):
+    with pytest.raises(ConfigError, match=r"other settings \(dropout was 0\.1\); resume with the same ones"):
         learn(Signs(), replace(CONFIG, dropout=0.2), tmp_path, Silent(), resume=True, fingerprint={"train": "a"})
-    with pytest.raises(ConfigError, match="another fingerprint"):
-        learn(Signs(), CONFIG, tmp_path, Silent(), resume=True, fingerprint={"train": "b"})
+    for other, difference in (
+        ({"train": "b"}, "train was a"),
+        ({"train": "a", "dev": "b"}, "dev was None"),
+        ({}, "train was a"),
+    ):
+        with pytest.raises(ConfigError, match=rf"other data or settings \({difference}\); resume with the same ones"):
+            learn(Signs(), CONFIG, tmp_path, Silent(), resume=True, fingerprint=other)
+
+
+def test_what_differs_is_named_without_checksums() -> None:
+    network = {"word_dim": 4, "rnn": "lstm"}
+    saved = {"train": "0" * 64, "dev": None, "network": network}
+    assert differences(saved, dict(saved)) == ""
+    other = {"train": "1" * 64, "dev": None, "network": {**network, "word_dim": 5}}
+    assert differences(saved, other) == "train, network.word_dim was 4"
 
 
 def test_a_loss_that_is_no_number_says_what_to_do(tmp_path: Path) -> None:

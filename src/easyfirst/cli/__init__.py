@@ -7,7 +7,8 @@ from __future__ import annotations
 
 import os
 import sys
-from typing import Annotated, Any
+from pathlib import Path
+from typing import Annotated, Any, TextIO
 
 import typer
 from typer.core import TyperGroup
@@ -18,6 +19,7 @@ from easyfirst.cli.info import info
 from easyfirst.cli.models import models
 from easyfirst.cli.pack import pack
 from easyfirst.cli.parse import parse
+from easyfirst.cli.render import render
 from easyfirst.cli.train import train
 from easyfirst.errors import EasyFirstError
 
@@ -42,7 +44,8 @@ class _Verbs(TyperGroup):
     def invoke(self, ctx: Any) -> Any:
         try:
             result = super().invoke(ctx)
-            sys.stdout.flush()
+            if not _is_closed(sys.stdout):
+                sys.stdout.flush()
         except EasyFirstError as error:
             print(f"error: {error}", file=sys.stderr)
             raise typer.Exit(USER_ERROR) from None
@@ -60,7 +63,13 @@ class _Verbs(TyperGroup):
 
 def _discard_output() -> None:
     """Let Python close what is left in the buffer of standard output, which can go nowhere, without a word."""
-    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    if not _is_closed(sys.stdout):
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
+def _is_closed(stream: TextIO | None) -> bool:
+    """From the start, as ``>&-`` does."""
+    return stream is None
 
 
 def _show_version(wanted: bool) -> None:
@@ -89,11 +98,13 @@ def build_app() -> typer.Typer:
         pretty_exceptions_enable=False,
         context_settings={"help_option_names": ["-h", "--help"]},
     )
-    for verb in (parse, train, evaluate, info, models, pack):
+    for verb in (parse, train, evaluate, render, info, models, pack):
         app.command()(verb)
     return app
 
 
 def main() -> None:
     """What the command ``easyfirst`` runs."""
+    if _is_closed(sys.stderr):  # what print() is to write there would go to standard output
+        sys.stderr = Path(os.devnull).open("w", encoding="utf-8")  # noqa: SIM115 (open until the end)
     build_app()(prog_name="easyfirst")

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import BinaryIO, cast
 
 from easyfirst.errors import DataError
+from easyfirst.model.bundled import hides_directory
 from easyfirst.treebank.conllu import ConlluReader
 from easyfirst.treebank.files import BYTE_ORDER_MARK, open_file
 from easyfirst.treebank.sentence import Sentence
@@ -22,7 +23,7 @@ from easyfirst.treebank.tokens import read_tokens
 
 STANDARD = "-"
 """The name of standard input and standard output on the command line."""
-STDIN = "<stdin>"
+STDIN, STDOUT = "<stdin>", "<stdout>"
 
 CONLLU_LINE = re.compile(rb"1(-[0-9]+)?\t([^\t]*\t){8}")
 SPACED_CONLLU_LINE = re.compile(rb"1(-[0-9]+)?( +[^ ]+){9}\s*$")
@@ -93,7 +94,7 @@ class Inputs:
         except DataError as error:
             if b"\t" in first.line or not first.line or SPACED_CONLLU_LINE.match(first.line):
                 raise
-            hint = "if each line is a sentence, its words separated by spaces, use --from tokens"
+            hint = "if it is raw text, use --from text; if each line is a sentence in words, use --from tokens"
             raise DataError(f"{error}; {hint}") from None
         trailer = reader.trailer
         if trailer and at_start and not is_first_file:
@@ -129,6 +130,12 @@ def _line_ends_missing(end: bytes) -> bytes:
     return b"\n\n"
 
 
+def warn_of_name(model: str) -> None:
+    """Say on stderr that a name means the bundled model, if there is a directory of that name as well."""
+    if hides_directory(model):
+        print(f"warning: {model} is the bundled model; write ./{model} for the directory", file=sys.stderr)
+
+
 @contextmanager
 def open_input(name: str) -> Generator[BinaryIO, None, None]:
     """A file, plain or ``.gz``, or standard input."""
@@ -143,6 +150,8 @@ def is_standard_output(name: str | None) -> bool:
 def check_output(name: str | None) -> None:
     """Raise an error at once if there is no place for the output."""
     if name is None or name == STANDARD:
+        if sys.stdout is None:  # pyright: ignore[reportUnnecessaryComparison]
+            raise DataError("standard output is closed; open it, or write to a file with --output", source=STDOUT)
         return
     path = Path(name)
     if path.is_dir():

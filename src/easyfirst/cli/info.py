@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from easyfirst.cli.files import check_output, warn_of_name
 from easyfirst.cli.threads import set_threads
 
 if TYPE_CHECKING:
@@ -32,6 +33,8 @@ def info(
       easyfirst info my-model
     """
     set_threads(None)
+    check_output(None)
+    warn_of_name(model)
     from easyfirst.model.bundled import find_model
 
     facts = describe(find_model(model))

@@ -7,6 +7,7 @@ from typing import Annotated
 
 import typer
 
+from easyfirst.cli.files import check_output
 from easyfirst.cli.info import describe
 from easyfirst.cli.threads import set_threads
 
@@ -21,6 +22,7 @@ def models(
       easyfirst models
     """
     set_threads(None)
+    check_output(None)
     from easyfirst.model.bundled import bundled_models
 
     found = {name: describe(path) for name, path in bundled_models().items()}

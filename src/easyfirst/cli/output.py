@@ -7,11 +7,12 @@ import shutil
 import sys
 from collections.abc import Callable
 from enum import Enum
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TextIO
 
 from easyfirst.cli.files import is_standard_output
 
 if TYPE_CHECKING:
+    from easyfirst.cli.texts import Place
     from easyfirst.parsing.batch import Parse
     from easyfirst.text.document import Document
 
@@ -28,7 +29,12 @@ def target_of(wanted: Target | None, output: str | None) -> Target:
     """What was asked for; else trees on a terminal and CoNLL-U anywhere else."""
     if wanted is not None:
         return wanted
-    return Target.tree if is_standard_output(output) and sys.stdout.isatty() else Target.conllu
+    return Target.tree if is_standard_output(output) and is_terminal(sys.stdout) else Target.conllu
+
+
+def is_terminal(stream: TextIO | None) -> bool:
+    """Python's streams are None if they were closed from the start."""
+    return stream is not None and stream.isatty()
 
 
 def sentence_writer(target: Target, *, deps: bool, tags: bool) -> Callable[[Parse], bytes]:
@@ -41,11 +47,12 @@ def sentence_writer(target: Target, *, deps: bool, tags: bool) -> Callable[[Pars
     return lambda parse: _drawn(parse, width)
 
 
-def document_writer(target: Target, *, deps: bool) -> Callable[[Document, int], bytes]:
-    """How a document, counted from 1, is written."""
+def document_writer(target: Target, *, deps: bool) -> Callable[[Document, Place], bytes]:
+    """How a document that comes from some place is written."""
     if target is Target.conllu:
-        return lambda document, _: (
-            (b"# newdoc\n" if document.sentences else b"") + b"".join(parse.to_bytes(deps=deps) for parse in document)
+        return lambda document, place: (
+            (b"# newdoc\n" if place.is_first and document.sentences else b"")
+            + b"".join(parse.to_bytes(deps=deps) for parse in document)
         )
     if target is Target.json:
         return _document_lines
@@ -53,12 +60,14 @@ def document_writer(target: Target, *, deps: bool) -> Callable[[Document, int], 
     return lambda document, _: b"".join(_drawn(parse, width) for parse in document)
 
 
-def _document_lines(document: Document, number: int) -> bytes:
-    """A line for each sentence, which says in which document it is, and where its tokens stand in that."""
+def _document_lines(document: Document, place: Place) -> bytes:
+    """A line for each sentence, which says in which document it is, where that begins in its input, and where the
+    tokens stand in the document."""
     lines: list[bytes] = []
     for n, tokens in enumerate(document.tokens):
         text = document.text[tokens[0].start : tokens[-1].end]
-        lines.append(_json_line({"document": number, "text": text, **document.sentence_dict(n)}))
+        begin: dict[str, object] = {"document": place.number, "document_start": place.start, "text": text}
+        lines.append(_json_line(begin | document.sentence_dict(n)))
     return b"".join(lines)
 
 
@@ -72,4 +81,4 @@ def _drawn(parse: Parse, width: int | None) -> bytes:
 
 def _width() -> int | None:
     """The terminal's width; None if this is no terminal."""
-    return shutil.get_terminal_size().columns if sys.stdout is not None and sys.stdout.isatty() else None
+    return shutil.get_terminal_size().columns if is_terminal(sys.stdout) else None

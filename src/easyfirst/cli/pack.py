@@ -7,6 +7,7 @@ from typing import Annotated
 
 import typer
 
+from easyfirst.cli.files import warn_of_name
 from easyfirst.cli.threads import set_threads
 from easyfirst.errors import ModelError
 
@@ -24,6 +25,7 @@ def pack(
       easyfirst pack my-model --out my-model-small
     """
     set_threads(None)
+    warn_of_name(model)
     from easyfirst.parser import load
 
     if out.exists() and not overwrite:

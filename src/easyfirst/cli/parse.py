@@ -6,15 +6,15 @@ import sys
 import time
 from collections.abc import Generator, Iterable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import Enum
 from typing import TYPE_CHECKING, Annotated, Protocol
 
 import typer
 
-from easyfirst.cli.files import STANDARD, Inputs, check_output, is_standard_output, open_output
-from easyfirst.cli.output import Target, document_writer, sentence_writer, target_of
-from easyfirst.cli.texts import Texts
+from easyfirst.cli.files import STANDARD, Inputs, check_output, is_standard_output, open_output, warn_of_name
+from easyfirst.cli.output import Target, document_writer, is_terminal, sentence_writer, target_of
+from easyfirst.cli.texts import Place, Texts
 from easyfirst.cli.threads import set_threads
 from easyfirst.errors import InputError
 
@@ -62,7 +62,9 @@ def parse(
         typer.Option(
             "--from",
             help="What the input is. conllu (the default for files and stdin); text: documents separated by blank "
-            "lines; lines: a sentence a line; tokens: a sentence a line, words separated by spaces.",
+            "lines; lines: a sentence a line; tokens: a sentence a line, words separated by spaces. TokenRange and "
+            "the JSON's start and end count from the start of the document (text) or the line (lines), "
+            "which is at the character document_start of its file.",
             show_default=False,
         ),
     ] = None,
@@ -112,11 +114,14 @@ def parse(
 
     from easyfirst.parser import load
 
+    if not quiet:
+        warn_of_name(model)
     parser = load(model)
     is_quiet = quiet or text is not None
     if not quiet and work.reads_terminal:
         print("reading from the terminal; Ctrl-D ends the input", file=sys.stderr)
-    shows_progress = not is_quiet and sys.stderr.isatty() and not (is_standard_output(output) and sys.stdout.isatty())
+    draws_to_terminal = is_standard_output(output) and is_terminal(sys.stdout)
+    shows_progress = not is_quiet and is_terminal(sys.stderr) and not draws_to_terminal
     with open_output(output) as stream, _reporting(work.n_bytes, visible=shows_progress) as report:
         begin = time.perf_counter()
         for piece in work.run(parser, options, report):
@@ -214,10 +219,14 @@ class _Documents:
 
     def run(self, parser: Parser, options: _Options, report: Report) -> Iterator[bytes]:
         write = document_writer(options.target, deps=options.deps)
-        is_by_line = isinstance(self._texts, Texts) and self._texts.by_line
-        documents = parser.read(self._texts, batch_size=options.batch_size, one_sentence=is_by_line)
-        for number, document in enumerate(documents, 1):
-            yield write(document, number)
+        texts = self._texts
+        is_by_line = isinstance(texts, Texts) and texts.by_line
+        is_first = False
+        for document in parser.read(texts, batch_size=options.batch_size, one_sentence=is_by_line):
+            place = texts.next_place() if isinstance(texts, Texts) else Place()
+            is_first = is_first or place.is_first  # of a line without words, the next one takes it over
+            yield write(document, replace(place, is_first=is_first))
+            is_first = is_first and not document.sentences
             self.n_sentences += len(document)
             n_words = sum(map(len, document))
             self.n_words += n_words

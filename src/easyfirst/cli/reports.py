@@ -128,7 +128,7 @@ class PartReport:
         self._task: TaskID | None = None
 
     def progress(self, epoch: int, share: float, loss: float) -> None:
-        if epoch == 1 and self._task is None:
+        if self._task is None:  # also of a run that is resumed in a later epoch
             self._task = self._report.bar(self._name)
         done = (epoch - 1 + share) / self._n_epochs
         description = f"{self._name} {epoch}/{self._n_epochs}"
@@ -139,8 +139,9 @@ class PartReport:
     def epoch_end(self, metrics: dict[str, Any], *, is_best: bool) -> None:
         scores = metrics["dev"]
         shown = "" if scores is None else f"  dev {_shown(scores)}{'  best so far' if is_best else ''}"
+        fold = f"fold {metrics['fold']}, " if "fold" in metrics else ""
         self._report.note(
-            f"{self._name}: epoch {metrics['epoch']}/{self._n_epochs}  loss {metrics['loss']:.4f}  "
+            f"{self._name}: {fold}epoch {metrics['epoch']}/{self._n_epochs}  loss {metrics['loss']:.4f}  "
             f"{metrics['cpu_seconds']:.0f} s{shown}"
         )
 

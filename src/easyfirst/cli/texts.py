@@ -3,12 +3,26 @@
 from __future__ import annotations
 
 import sys
+from collections import deque
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 from easyfirst.cli.files import CONLLU_LINE, STANDARD, STDIN, open_input
 from easyfirst.errors import DataError
 from easyfirst.treebank.files import BYTE_ORDER_MARK, decode, open_file, read_lines
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where a text comes from."""
+
+    number: int = 1
+    """Of all texts, from 1."""
+    start: int = 0
+    """How many characters of its file stand before it; line ends count as they are, a byte order mark does not."""
+    is_first: bool = True
+    """Whether a document begins with it. Of texts that are lines, only the first and those after a blank line do."""
 
 
 class Texts:
@@ -17,35 +31,62 @@ class Texts:
     def __init__(self, names: Sequence[str], *, by_line: bool) -> None:
         self.names = list(names) or [STANDARD]
         self.by_line = by_line
+        self._places: deque[Place] = deque()
         if STANDARD in self.names and sys.stdin is None:  # pyright: ignore[reportUnnecessaryComparison]
             raise DataError("standard input is closed; name a file", source=STDIN)
         for name in self.names:
             if name != STANDARD and not Path(name).exists():
                 open_file(name)  # which says what is wrong
 
+    def next_place(self) -> Place:
+        """The place of the first text that was read and not asked for yet."""
+        return self._places.popleft()
+
     def __iter__(self) -> Iterator[str]:
+        number = 0
         for name in self.names:
-            source = STDIN if name == STANDARD else name
-            lines = self._lines(name, source)
-            yield from (line for line in lines if line.strip()) if self.by_line else _documents(lines)
-
-    def _lines(self, name: str, source: str) -> Iterator[str]:
-        with open_input(name) as stream:
-            for number, line in enumerate(read_lines(stream, source), 1):
-                if number == 1:
-                    line = line.removeprefix(BYTE_ORDER_MARK)
-                if CONLLU_LINE.match(line):
-                    raise DataError("this looks like CoNLL-U; use --from conllu", source=source, line=number)
-                yield decode(line, name=source, line=number)
+            lines = _read(name, STDIN if name == STANDARD else name)
+            for start, is_first, text in _lines(lines) if self.by_line else _documents(lines):
+                number += 1
+                self._places.append(Place(number, start, is_first))
+                yield text
 
 
-def _documents(lines: Iterator[str]) -> Iterator[str]:
-    document: list[str] = []
+def _read(name: str, source: str) -> Iterator[str]:
+    """The lines of a file, unless the first one with content, and not a comment, is of CoNLL-U."""
+    is_begin = True
+    with open_input(name) as stream:
+        for number, line in enumerate(read_lines(stream, source), 1):
+            if number == 1:
+                line = line.removeprefix(BYTE_ORDER_MARK)
+            if is_begin and CONLLU_LINE.match(line):
+                raise DataError("this looks like CoNLL-U; use --from conllu", source=source, line=number)
+            is_begin = is_begin and (line.startswith(b"#") or not line.strip())
+            yield decode(line, name=source, line=number)
+
+
+def _lines(lines: Iterator[str]) -> Iterator[tuple[int, bool, str]]:
+    """Each line with content: where it starts, whether it is the first after a blank one, and what it is."""
+    start, is_first = 0, True
     for line in lines:
         if line.strip():
+            yield start, is_first, line
+        is_first = not line.strip()
+        start += len(line)
+
+
+def _documents(lines: Iterator[str]) -> Iterator[tuple[int, bool, str]]:
+    """The same for the texts between blank lines."""
+    document: list[str] = []
+    start = end = 0
+    for line in lines:
+        if line.strip():
+            if not document:
+                start = end
             document.append(line)
         elif document:
-            yield "".join(document)
+            yield start, True, "".join(document)
             document = []
+        end += len(line)
     if document:
-        yield "".join(document)
+        yield start, True, "".join(document)

@@ -89,7 +89,8 @@ def train(
       easyfirst train train.conllu --dev dev.conllu --out small --set network.tree_dim=100
 
     DIR can be used as a model after the parser's first epoch. DIR/training/metrics.jsonl has a line for each epoch.
-    A tokenizer and a tagger are trained before the parser, which then learns from predicted tags.
+    A tokenizer and a tagger are trained before the parser, which then learns from predicted tags, also if the tagger
+    has been in DIR before.
     """
     set_threads(threads)
     _require_torch()
@@ -112,7 +113,11 @@ def train(
     from easyfirst.training.pipeline import PARTS, PipelineConfig, train_pipeline
 
     named = PARTS if parts == ALL else tuple(part.strip() for part in parts.split(","))
-    with_tagger = "tagger" in named
+    with_tagger = "tagger" in named or (out / "tagger" / "config.json").is_file()
+    if gold_tags and not with_tagger:
+        raise ConfigError("--gold-tags is for models with a tagger; without one, the parser learns from them anyway")
+    if no_spaces and "tokenizer" not in named:
+        raise ConfigError("--no-spaces is for the tokenizer, which is not trained; leave it out, or name it in --parts")
     pipeline = PipelineConfig(
         parts=named,
         parser=config,
@@ -132,7 +137,15 @@ def train(
             raise
         if "parser" in histories and not report.has_learnt:
             report.note(f"nothing to do after epoch {len(histories['parser'])}; ask for more with --epochs")
-        report.note(f"the model is in {out}")
+        report.note(_result(out))
+
+
+def _result(out: Path) -> str:
+    """Where the model is, or what of it there is so far."""
+    if (out / "config.json").is_file():
+        return f"the model is in {out}"
+    there = [part for part in ("tokenizer", "tagger") if (out / part / "config.json").is_file()]
+    return f"{', '.join(f'the {part} is in {out / part}' for part in there)}; a parser is still missing"
 
 
 def _hint(out: Path) -> str:

@@ -16,6 +16,12 @@ def bundled_models() -> dict[str, Path]:
     return {path.parent.name: path.parent for path in sorted(FOLDER.glob(f"*/{CONFIG}"))}
 
 
+def hides_directory(name: str) -> bool:
+    """Whether a name means a bundled model although there is another directory of that name."""
+    path, bundled = Path(name), bundled_models().get(name)
+    return bundled is not None and path.is_dir() and not path.samefile(bundled)
+
+
 def find_model(name: str | PathLike[str]) -> Path:
     """The directory of a model: a bundled one by its name, any other by its path (``./en`` is never a bundled one)."""
     bundled = bundled_models()

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
@@ -112,6 +113,15 @@ def prepare_directory(directory: Path, kind: str = KIND) -> None:
         raise ModelError(f"{directory} is a file, but a model is a directory; choose another name") from None
     except OSError as error:
         raise ModelError(f"{directory} cannot be written: {error.strerror or error}") from error
+
+
+def remove_part(directory: Path, kind: str) -> None:
+    """Remove the folder of a part, if there is one and it is of this kind; anything else stays."""
+    try:
+        if (directory / CONFIG).is_file() and _is_of((directory / CONFIG).read_bytes(), kind):
+            shutil.rmtree(directory)
+    except OSError as error:
+        raise ModelError(f"{directory} is of another model and cannot be removed: {error.strerror or error}") from error
 
 
 def _is_of(config: bytes, kind: str) -> bool:

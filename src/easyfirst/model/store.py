@@ -8,6 +8,8 @@ from os import PathLike
 from pathlib import Path
 from typing import Any
 
+import numpy.typing as npt
+
 from easyfirst.errors import ConfigError, ModelError
 from easyfirst.model.config import Config, NetworkConfig
 from easyfirst.model.files import CONFIG, KIND, VOCABULARY, prepare_directory
@@ -70,7 +72,7 @@ def load_model(path: str | PathLike[str]) -> Model:
     """Read a model; its arrays are float32, writable and C-contiguous."""
     directory = Path(path)
     part = load_part(directory, KIND, _network_of)
-    settings, arrays = dict(part.settings), as_float32(part.arrays)
+    settings, arrays = dict(part.settings), dict(part.arrays)
     vectors = load_shared_vectors(directory, settings.pop("vectors", None))
     try:
         config = Config.from_dict(settings)
@@ -88,7 +90,7 @@ def load_model(path: str | PathLike[str]) -> Model:
         _check(arrays, config.network, vocabulary)
     except ModelError as error:
         raise ModelError(f"{directory}: {error}") from None
-    return Model(config, vocabulary, arrays, part.card or "", vectors)
+    return Model(config, vocabulary, as_float32(arrays), part.card or "", vectors)
 
 
 def load_shared_vectors(directory: Path, sha256: object) -> WordVectors | None:
@@ -107,7 +109,7 @@ def _network_of(values: Mapping[str, Any]) -> NetworkConfig:
     return Config.from_dict({"network": values}).network
 
 
-def _check(arrays: Mapping[str, Floats], network: NetworkConfig, vocabulary: Vocabulary) -> None:
+def _check(arrays: Mapping[str, npt.NDArray[Any]], network: NetworkConfig, vocabulary: Vocabulary) -> None:
     """The arrays are those of this network and vocabulary, and hold numbers."""
     if tuple(vocabulary.tags) != network.tag_kinds:
         raise ModelError(f"the network needs tags of {network.tags!r}, the vocabulary has {list(vocabulary.tags)}")

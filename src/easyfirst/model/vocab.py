@@ -140,10 +140,11 @@ def _some(relations: Mapping[str, int]) -> tuple[str, ...]:
 
 def numbered(names: object) -> dict[str, int]:
     """Names and their rows, from 1; a :class:`ValueError` if they are not a list of different texts."""
-    if not isinstance(names, list) or not all(isinstance(name, str) for name in cast("list[object]", names)):
+    if not isinstance(names, list) or set(map(type, cast("list[object]", names))) - {str}:
         raise ValueError("names must be a list of texts")
-    rows = {name: row for row, name in enumerate(cast("list[str]", names), 1)}
-    if len(rows) != len(cast("list[str]", names)):
+    texts = cast("list[str]", names)
+    rows = dict(zip(texts, range(1, len(texts) + 1), strict=True))
+    if len(rows) != len(texts):
         raise ValueError("names must be different from each other")
     return rows
 

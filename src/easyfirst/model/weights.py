@@ -55,7 +55,7 @@ def read_weights(path: Path) -> tuple[dict[str, Any], Arrays]:
             for name in file.keys():  # noqa: SIM118 (not a dictionary)
                 stored_type: str = file.get_slice(name).get_dtype()
                 if stored_type not in _STORED_TYPES:
-                    raise ModelError(f"{path}: {name} is stored as {stored_type}; F32 or F16 is needed")
+                    raise ModelError(f"{path}: {name} is stored as {stored_type}; only F32, F16 and I8 can be read")
                 arrays[name] = np.array(file.get_tensor(name), dtype=_STORED_TYPES[stored_type], order="C")
     except SafetensorError as error:
         raise ModelError(f"{path} is damaged, cut short or not a safetensors file ({error})") from None

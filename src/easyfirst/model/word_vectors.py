@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, cast
 import numpy as np
 import numpy.typing as npt
 
-from easyfirst.errors import ModelError
+from easyfirst.errors import ConfigError, ModelError
 from easyfirst.model.part import Part, load_part, save_part
 from easyfirst.model.vocab import external_ids, numbered
 from easyfirst.model.weights import checksum
@@ -82,7 +82,7 @@ def load_word_vectors(path: str | PathLike[str]) -> WordVectors:
         values, scales = part.arrays["values"], part.arrays["scales"]
     except (KeyError, ValueError) as error:
         raise ModelError(f"{Path(path)} is damaged ({error})") from None
-    dim = cast(int, _dim(part.settings["network"]))
+    dim = cast(int, _dim(part.settings.get("network", {})))
     if (values.shape, scales.shape) != ((len(rows), dim), (len(rows), 1)) or values.dtype != np.int8:
         raise ModelError(f"{Path(path)} is damaged: {len(rows)} words, but values of shape {values.shape}")
     if not np.isfinite(scales).all():
@@ -90,5 +90,7 @@ def load_word_vectors(path: str | PathLike[str]) -> WordVectors:
     return WordVectors(rows, cast("Any", values), cast("Any", scales))
 
 
-def _dim(network: Mapping[str, Any]) -> object:
-    return network.get("dim")
+def _dim(network: object) -> object:
+    if not isinstance(network, Mapping):
+        raise ConfigError("network must be a table of settings")
+    return cast("Mapping[str, Any]", network).get("dim")

@@ -14,6 +14,8 @@ from __future__ import annotations
 import unicodedata
 from collections.abc import Sequence
 
+from easyfirst.render.confidence import band_of, per_cent
+
 UP, DOWN, LEFT, RIGHT = 1, 2, 4, 8
 _LINES = {
     0: " ",
@@ -35,21 +37,27 @@ _LINES = {
 }
 """What a cell shows, by the neighbours its lines lead to."""
 ARROW, STEP = "►", 2
+DIM, BOLD, PLAIN = "\x1b[2m", "\x1b[1m", "\x1b[0m"
 MIN_TEXT_WIDTH = 24
 """The columns that are left to the words at least; arcs that need the room are drawn as indentation."""
 
 
 def draw_tree(
     forms: Sequence[str],
-    heads: Sequence[int],
-    relations: Sequence[str],
+    heads: Sequence[int | None],
+    relations: Sequence[str | None],
     tags: Sequence[str] | None = None,
     *,
+    confidence: Sequence[float | None] | None = None,
+    steps: Sequence[int | None] | None = None,
     width: int | None = None,
+    color: bool = False,
 ) -> str:
-    """The tree of a sentence, a line for each word. ``heads``: ids from 1, 0 for the root; ``tags``: shown if given.
+    """The tree of a sentence, a line for each word. ``heads``: ids from 1, 0 for the root, None if not known; ``tags``,
+    the ``steps`` at which arcs were decided and their ``confidence``, from 0 to 1, are shown if given.
 
-    No line is wider than ``width`` columns, if the words themselves are not.
+    No line is wider than ``width`` columns, if the words themselves are not. With ``color`` the arcs are dim, the root
+    is bold, and the relations have the colour of their confidence.
     """
     arcs = _draw_arcs(heads)
     room = None if width is None else max(width - MIN_TEXT_WIDTH, 0)
@@ -57,13 +65,31 @@ def draw_tree(
         arcs = _indent(heads, room)
     columns = [_pad(list(map(_visible, forms)))]
     if tags is not None and any(tag != "_" for tag in tags):
-        columns.append(_pad(tags))
-    columns.append(list(relations))
-    lines = (f"{arc} {'  '.join(cells)}" for arc, *cells in zip(arcs, *columns, strict=True))
-    return "\n".join(_cut(line.rstrip(), width) for line in lines)
+        columns.append(_pad(list(map(_visible, tags))))
+    facts = [[_visible(relation or "_") for relation in relations]]
+    if steps is not None:
+        facts.append(["" if step is None else str(step) for step in steps])
+    if confidence is not None:
+        facts.append(["" if value is None else per_cent(value) for value in confidence])
+    facts[:-1] = [_pad(cells) for cells in facts[:-1]]
+    lines: list[str] = []
+    for i, arc in enumerate(arcs):
+        words, rest = "  ".join(cells[i] for cells in columns), "  ".join(cells[i] for cells in facts)
+        line = _cut(f"{arc} {words}  {rest}".rstrip(), width)
+        sureness = confidence[i] if confidence is not None else None
+        lines.append(_paint(line, len(arc), len(arc) + len(words), heads[i], sureness) if color else line)
+    return "\n".join(lines)
 
 
-def _draw_arcs(heads: Sequence[int]) -> list[str]:
+def _paint(line: str, arc_end: int, words_end: int, head: int | None, confidence: float | None) -> str:
+    """A line in colours: its arcs, its words, and what is known of its arc."""
+    arc, words, rest = line[:arc_end], line[arc_end : words_end + 1], line[words_end + 1 :]
+    colour = "" if confidence is None else f"\x1b[38;5;{band_of(confidence).terminal}m"
+    parts = ((DIM, arc), (BOLD if head == 0 else "", words), (colour, rest))
+    return "".join(f"{code}{part}{PLAIN}" if code and part.strip() else part for code, part in parts)
+
+
+def _draw_arcs(heads: Sequence[int | None]) -> list[str]:
     """The arcs left of the words, all lines equally long."""
     arcs = [(min(m, head), max(m, head), m) for m, head in enumerate(heads, 1) if head]
     levels = _levels(arcs)
@@ -83,17 +109,29 @@ def _draw_arcs(heads: Sequence[int]) -> list[str]:
 
 
 def _levels(arcs: Sequence[tuple[int, int, int]]) -> dict[int, int]:
-    """How far out each arc, named by its modifier, must be drawn: farther than all it covers, or shares a row with."""
+    """How far out each arc, named by its modifier, must be drawn: farther than those already drawn that it shares a
+    stretch with, and not in the column of one that ends where it begins."""
     levels: dict[int, int] = {}
     done: list[tuple[int, int, int]] = []
-    for first, last, m in sorted(arcs, key=lambda arc: (arc[1] - arc[0], arc)):
+    for arc in sorted(arcs, key=lambda arc: (arc[1] - arc[0], arc)):
+        first, last, m = arc
         level = 1 + max((levels[other] for a, b, other in done if a < last and first < b), default=0)
+        taken = {levels[other[2]] for other in done if _touch(arc, other)}
+        while level in taken:
+            level += 1
         levels[m] = level
-        done.append((first, last, m))
+        done.append(arc)
     return levels
 
 
-def _indent(heads: Sequence[int], room: int) -> list[str]:
+def _touch(arc: tuple[int, int, int], other: tuple[int, int, int]) -> bool:
+    """Whether one arc ends at the word where the other begins, so that they would be taken for one; if that word is the
+    head of both, it makes no difference."""
+    (first, last, m), (other_first, other_last, other_m) = sorted((arc, other))
+    return last == other_first and not (m == first and other_m == other_last)
+
+
+def _indent(heads: Sequence[int | None], room: int) -> list[str]:
     """The depth of each word as indentation, as much as there is room for."""
     depths = [_depth(heads, m) for m in range(1, len(heads) + 1)]
     deepest = max(depths)
@@ -101,10 +139,10 @@ def _indent(heads: Sequence[int], room: int) -> list[str]:
     return [f"{' ' * min(step * depth, room)}{'·' if depth else ' '}".ljust(step * deepest + 1) for depth in depths]
 
 
-def _depth(heads: Sequence[int], m: int) -> int:
+def _depth(heads: Sequence[int | None], m: int) -> int:
     depth = 0
-    while heads[m - 1]:
-        m = heads[m - 1]
+    while (head := heads[m - 1]) and depth < len(heads):  # heads may form a cycle
+        m = head
         depth += 1
     return depth
 

@@ -18,10 +18,10 @@ from easyfirst.errors import ConfigError, DataError, ModelError
 from easyfirst.model.config import MAX_LAYERS, MAX_SIZE, build_settings
 from easyfirst.model.files import CONFIG, VOCABULARY
 from easyfirst.model.parameters import glorot, rnn_arrays, rnn_shapes
-from easyfirst.model.part import Part, load_part, save_part
+from easyfirst.model.part import VECTORS, Part, load_part, save_part
 from easyfirst.model.vocab import UNKNOWN, normalise, numbered, tags_of
 from easyfirst.model.weights import as_float32, check_arrays
-from easyfirst.model.word_vectors import WordVectors
+from easyfirst.model.word_vectors import WordVectors, load_word_vectors
 from easyfirst.nn.arrays import Floats, Ints
 from easyfirst.nn.characters import Spelling
 from easyfirst.nn.network import TAG_KINDS
@@ -177,7 +177,10 @@ def save_tagger(path: str | PathLike[str], model: TaggerModel) -> None:
 
 
 def load_tagger(path: str | PathLike[str], vectors: WordVectors | None) -> TaggerModel:
-    """Read a tagger. ``vectors``: the external vectors it was trained with, if any; others are refused."""
+    """Read a tagger. ``vectors``: the external vectors it was trained with, if any; others are refused.
+
+    If it needs some and none are given, those of its model are read, which are in the folder beside it.
+    """
     directory = Path(path)
     part = load_part(directory, KIND, TaggerConfig.from_dict)
     config = TaggerConfig.from_dict(part.settings.get("network", {}))
@@ -200,6 +203,8 @@ def _vectors_used(
         raise ModelError(f"{directory / CONFIG} is damaged: vectors and external_dim must be given together")
     if sha256 is None:
         return None
+    if vectors is None and (directory.parent / VECTORS).is_dir():
+        vectors = load_word_vectors(directory.parent / VECTORS)
     if vectors is None:
         raise ModelError(f"{directory} needs the word vectors it was trained with, and the model has none")
     if vectors.sha256 != sha256 or vectors.dim != config.external_dim:
@@ -212,6 +217,8 @@ def _vectors_used(
 
 def look_up(vectors: WordVectors, forms: Sequence[str]) -> Floats:
     """The external vector of each form: (n_forms, dim); zeros for a form that has none."""
+    if not len(vectors.values):
+        return np.zeros((len(forms), vectors.dim), dtype=np.float32)
     rows = vectors.ids(forms)
     found: Floats = vectors.values[rows - 1] * vectors.scales[rows - 1].astype(np.float32)
     found[rows == UNKNOWN] = 0

@@ -7,9 +7,10 @@ state, the random generator's, and the history so far.
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import numpy.typing as npt
 import safetensors
@@ -20,6 +21,7 @@ from easyfirst.model.files import replace_file
 
 FILE = "checkpoint.safetensors"
 FORMAT_VERSION = 1
+SHA256_DIGITS = 64
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,3 +60,17 @@ def load_checkpoint(directory: Path) -> Checkpoint:
     if facts.pop("format_version", None) != FORMAT_VERSION:
         raise ModelError(f"{path}: this checkpoint is of another version of easyfirst; resume with that version")
     return Checkpoint(facts, arrays)
+
+
+def differences(saved: Mapping[str, Any], given: Mapping[str, Any], prefix: str = "") -> str:
+    """The names of the settings that are not the same, with what they were; checksums are not shown."""
+    found: list[str] = []
+    for name in dict.fromkeys((*saved, *given)):
+        was, now = saved.get(name), given.get(name)
+        if isinstance(was, Mapping) and isinstance(now, Mapping):
+            inner = cast("Mapping[str, Any]", was), cast("Mapping[str, Any]", now)
+            found.append(differences(*inner, f"{prefix}{name}."))
+        elif was != now:
+            is_checksum = isinstance(was, str) and len(was) == SHA256_DIGITS
+            found.append(f"{prefix}{name}" if is_checksum else f"{prefix}{name} was {was}")
+    return ", ".join(filter(None, found))

@@ -63,8 +63,13 @@ def _select(ids: WordIds, rows: Ints) -> WordIds:
 
 
 def unknown_probabilities(counts: Ints, alpha: float) -> Floats:
-    """p_unk(w) = alpha / (#(w) + alpha) for every row of the vocabulary (section 5.3)."""
-    return alpha / np.maximum(counts + alpha, np.finfo(np.float64).tiny)
+    """p_unk(w) = alpha / (#(w) + alpha) for every row of the vocabulary (section 5.3).
+
+    The unknown word cannot become more unknown: it is never dropped, so it keeps its external vector.
+    """
+    prob: Floats = alpha / np.maximum(counts + alpha, np.finfo(np.float64).tiny)
+    prob[UNKNOWN] = 0
+    return prob
 
 
 def drop_words(ids: WordIds, unknown_prob: Floats, rng: np.random.Generator) -> WordIds:

@@ -10,14 +10,16 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import signal
 from collections.abc import Generator, Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from multiprocessing import get_context
+from multiprocessing.process import BaseProcess
 from pathlib import Path
-from typing import Protocol
+from typing import Any, Protocol
 
 import numpy as np
 
@@ -32,6 +34,7 @@ from easyfirst.training.tagger import TaggerLearning, TaggerTask, accuracies
 from easyfirst.treebank.sentence import Sentence
 
 THREAD_VARIABLES = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
+SECONDS_TO_END = 5.0
 
 
 class FoldReporter(supervised.Reporter, Protocol):
@@ -92,10 +95,7 @@ def jackknife(
     ``jobs``: how many folds are trained at a time; more than one are processes of their own. What is in ``folder`` is
     done anew, unless ``resume`` says to go on.
     """
-    if not 2 <= n_folds <= len(sentences):
-        raise ConfigError(
-            f"{n_folds} folds of {len(sentences)} sentences; there must be from 2 to as many as sentences"
-        )
+    check_folds(n_folds, len(sentences))
     if jobs < 1:
         raise ConfigError(f"jobs is {jobs}; it must be at least 1")
     fold_of = _deal(len(sentences), n_folds, seed)
@@ -121,6 +121,18 @@ def jackknife(
     return [_retagged(sentence, next(results[fold])) for sentence, fold in zip(sentences, fold_of, strict=True)]
 
 
+def check_folds(n_folds: int, n_sentences: int) -> None:
+    """Raise :class:`ConfigError` if so many sentences cannot be dealt out to so many folds."""
+    if not 2 <= n_folds <= n_sentences:
+        raise ConfigError(f"{n_folds} folds of {n_sentences} sentences; there must be from 2 to as many as sentences")
+
+
+def forget_folds(folder: Path) -> None:
+    """Do away with the results of an old run, and with what it had not finished."""
+    for path in (*folder.glob("fold-*.json"), *folder.glob(f"fold-*/{checkpoint.FILE}")):
+        path.unlink(missing_ok=True)
+
+
 def _deal(n_sentences: int, n_folds: int, seed: int) -> list[int]:
     """The fold of each sentence, from 1; folds differ by at most one sentence."""
     folds = np.arange(n_sentences) % n_folds + 1
@@ -137,10 +149,10 @@ def _fingerprint(sentences: Sequence[Sentence], settings: object, vectors: WordV
 def _prepare(folds: Sequence[Fold], *, is_new: bool) -> None:
     """Make the folder; a new run does away with an old one."""
     try:
+        if is_new:
+            forget_folds(folds[0].folder)
         for fold in folds:
             fold.run.mkdir(parents=True, exist_ok=True)
-            for path in (fold.result, fold.run / checkpoint.FILE) if is_new else ():
-                path.unlink(missing_ok=True)
     except OSError as error:
         raise ModelError(f"{folds[0].folder} cannot be written: {error.strerror or error}") from error
 
@@ -155,16 +167,55 @@ def _run_all(folds: Sequence[Fold], reporter: FoldReporter, jobs: int) -> Iterat
             waiting.append(fold)
     if jobs == 1 or len(waiting) <= 1:
         for fold in waiting:
-            yield fold, run_fold(fold, reporter)
+            yield fold, run_fold(fold, _OfFold(reporter, fold.number))
         return
+    yield from _run_in_processes(waiting, jobs)
+
+
+def _run_in_processes(folds: Sequence[Fold], jobs: int) -> Iterator[tuple[Fold, FoldResult]]:
+    """Each fold when it is done; whatever goes wrong, or an interrupt, stops all of them at once."""
+    pool = ProcessPoolExecutor(
+        min(jobs, len(folds)), mp_context=get_context("spawn"), initializer=_leave_interrupts_to_the_parent
+    )
     try:
-        with ProcessPoolExecutor(min(jobs, len(waiting)), mp_context=get_context("spawn")) as pool:
-            with _one_thread_each():
-                running = {pool.submit(run_fold, fold): fold for fold in waiting}
-            for done in as_completed(running):
-                yield running[done], done.result()
+        with _one_thread_each():
+            running = {pool.submit(run_fold, fold): fold for fold in folds}
+        for done in as_completed(running):
+            yield running[done], done.result()
     except BrokenProcessPool:
+        _stop(pool)
         raise ModelError("a process that trained a fold was killed; go on with --resume, and fewer at a time") from None
+    except BaseException:  # also when nobody asks for the next fold any more
+        _stop(pool)
+        raise
+    pool.shutdown()
+
+
+def _leave_interrupts_to_the_parent() -> None:
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+
+
+def _stop(pool: ProcessPoolExecutor) -> None:
+    """End the pool's processes in the middle of their work, of which their checkpoints keep the finished epochs."""
+    processes: list[BaseProcess] = list((getattr(pool, "_processes", None) or {}).values())
+    pool.shutdown(wait=False, cancel_futures=True)
+    for process in processes:
+        process.terminate()
+    for process in processes:
+        process.join(SECONDS_TO_END)
+
+
+class _OfFold:
+    """A reporter that is told of which fold an epoch is: as ``fold`` among its metrics."""
+
+    def __init__(self, reporter: supervised.Reporter, number: int) -> None:
+        self._reporter, self._number = reporter, number
+
+    def progress(self, epoch: int, share: float, loss: float) -> None:
+        self._reporter.progress(epoch, share, loss)
+
+    def epoch_end(self, metrics: dict[str, Any], *, is_best: bool) -> None:
+        self._reporter.epoch_end({**metrics, "fold": self._number}, is_best=is_best)
 
 
 def run_fold(fold: Fold, reporter: supervised.Reporter | None = None) -> FoldResult:

@@ -13,9 +13,9 @@ from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any, Protocol
 
-from easyfirst.errors import ConfigError, ModelError
+from easyfirst.errors import ConfigError, DataError, ModelError
 from easyfirst.model.config import TAGS, Config
-from easyfirst.model.files import CARD, CONFIG, VOCABULARY, WEIGHTS, prepare_directory
+from easyfirst.model.files import CARD, CONFIG, VOCABULARY, WEIGHTS, from_json, prepare_directory
 from easyfirst.model.learning import LearningConfig
 from easyfirst.model.part import TAGGER, TOKENIZER, VECTORS
 from easyfirst.model.word_vectors import save_word_vectors
@@ -23,9 +23,10 @@ from easyfirst.text.tagger import Tagger
 from easyfirst.text.tagger_store import TaggerConfig, load_tagger
 from easyfirst.text.tokenizer_store import TokenizerConfig
 from easyfirst.training import supervised, trainer
+from easyfirst.training.checkpoint import FILE as CHECKPOINT
 from easyfirst.training.checkpoint import has_checkpoint, load_checkpoint
 from easyfirst.training.data import Treebank
-from easyfirst.training.jackknife import FoldReporter, jackknife
+from easyfirst.training.jackknife import FoldReporter, check_folds, forget_folds, jackknife
 from easyfirst.training.material import Job, Material, check_parser_data
 from easyfirst.training.tagger import TaggerLearning, TaggerTask
 from easyfirst.training.tokenizer import TokenizerLearning, TokenizerTask
@@ -79,11 +80,13 @@ def train_pipeline(
         _refuse_to_overwrite(job.out, config.parts)
     if resume and not any(has_checkpoint(_folder(job.out, part)) for part in config.parts):
         raise ModelError(f"{job.out}: no checkpoint to resume from; start without --resume")
-    shares = TAGGER in config.parts or (job.out / TAGGER).is_dir()
+    shares = TAGGER in config.parts or _settings_file(job.out, TAGGER).is_file()
     material = Material.read(job, freeze_external=shares or config.parser.training.freeze_external)
     parser = _parser_config(config, material)
-    if PARSER in config.parts:  # before the other parts take their time
-        check_parser_data(material, parser)
+    predicts_tags = PARSER in config.parts and config.predicted_tags and bool(parser.network.tag_kinds)
+    _check(job.out, config, parser, material, predicts_tags=predicts_tags)
+    if not resume:
+        _forget(job.out, config.parts)
     if set(config.parts) != {PARSER}:
         prepare_directory(job.out)
         if material.shared_vectors is not None:
@@ -94,7 +97,7 @@ def train_pipeline(
     if TAGGER in config.parts:
         histories[TAGGER] = _train_tagger(job, config, reporter, material, resume=resume)
     if PARSER in config.parts:
-        if config.predicted_tags:
+        if predicts_tags:
             material = _tag(job, config, reporter, material, resume=resume)
         is_resumed = resume and has_checkpoint(_folder(job.out, PARSER))
         checkpoint = load_checkpoint(_folder(job.out, PARSER)) if is_resumed else None
@@ -107,11 +110,69 @@ def _folder(out: Path, part: str) -> Path:
     return out / trainer.FOLDER if part == PARSER else out / trainer.FOLDER / part
 
 
+def _settings_file(out: Path, part: str) -> Path:
+    return out / CONFIG if part == PARSER else out / part / CONFIG
+
+
+def _check(out: Path, config: PipelineConfig, parser: Config, material: Material, *, predicts_tags: bool) -> None:
+    """Whatever can be seen to be wrong before the first part takes its time."""
+    _refuse_other_vectors(out, config.parts, material)
+    if PARSER in config.parts:
+        check_parser_data(material, parser)
+    if TAGGER in config.parts and not material.train.tag_kinds:
+        raise DataError("no UPOS or XPOS tags for a tagger to learn; fill in a column", source=material.train.path)
+    if predicts_tags:
+        check_folds(config.folds, len(material.train.sentences))
+        if TAGGER not in config.parts:
+            _check_tagger(out, parser, material)
+
+
+def _check_tagger(out: Path, parser: Config, material: Material) -> None:
+    """That the tagger which is there can predict the parser's tags."""
+    if not _settings_file(out, TAGGER).is_file():
+        raise ModelError(f"{out} has no tagger to predict tags; train one too, or learn from the treebank's tags")
+    kinds = load_tagger(out / TAGGER, material.shared_vectors).vocabulary.kinds
+    for kind in parser.network.tag_kinds:
+        if kind not in kinds:
+            raise ModelError(
+                f"{out / TAGGER} predicts no {kind.upper()} tags; choose --tags {' or '.join(kinds)}, or train it again"
+            )
+
+
+def _refuse_other_vectors(out: Path, parts: Sequence[str], material: Material) -> None:
+    """A model has one set of shared vectors: parts that stay must have been trained with those that are given now."""
+    shared = material.shared_vectors
+    given = shared.sha256 if shared is not None else None
+    if given is None and set(parts) == {TOKENIZER}:  # which reads none, and leaves those that are there
+        return
+    for part in (TAGGER, PARSER):
+        path = _settings_file(out, part)
+        if part in parts or not path.is_file():
+            continue
+        needed = from_json(path.read_bytes(), path).get("vectors")
+        if needed is not None and needed != given:
+            raise ModelError(
+                f"{out}: its {part} was trained with {'word' if given is None else 'other word'} vectors, which all "
+                f"parts share; give the same --embeddings, or train the {part} too (--parts {','.join([*parts, part])})"
+            )
+
+
+def _forget(out: Path, parts: Sequence[str]) -> None:
+    """Do away with old runs of all parts now: if this one is killed, none of theirs is resumed."""
+    try:
+        for part in parts:
+            (_folder(out, part) / CHECKPOINT).unlink(missing_ok=True)
+        if PARSER in parts or TAGGER in parts:
+            forget_folds(_folder(out, JACKKNIFE))
+    except OSError as error:
+        raise ModelError(f"{out} cannot be written: {error.strerror or error}") from error
+
+
 def _refuse_to_overwrite(out: Path, parts: Sequence[str]) -> None:
     for part in parts:
         if has_checkpoint(_folder(out, part)):
             raise ModelError(f"{out}: a training run is there; go on with --resume, or start anew with --overwrite")
-        if (out / CONFIG if part == PARSER else out / part / CONFIG).exists():
+        if _settings_file(out, part).exists():
             raise ModelError(f"{out}: exists already, with a {part}; choose another --out, or use --overwrite")
     if out.is_dir() and any(_is_foreign(path.relative_to(out)) for path in out.rglob("*") if not path.is_dir()):
         raise ModelError(f"{out}: exists already; choose another --out, or use --overwrite")
@@ -182,16 +243,14 @@ def _fingerprint(material: Material) -> dict[str, Any]:
 
 def _tag(job: Job, config: PipelineConfig, reporter: Reporter, material: Material, *, resume: bool) -> Material:
     """The material with predicted tags."""
-    if not (job.out / TAGGER).is_dir():
-        raise ModelError(f"{job.out} has no tagger to predict tags; train one too, or learn from the treebank's tags")
     tagger = Tagger(load_tagger(job.out / TAGGER, material.shared_vectors))
     learning = config.tagger_learning
     train = jackknife(
         material.train.sentences,
         config.folds,
-        config.tagger,
+        replace(tagger.model.config, external_dim=0),  # which each fold sets as its vectors are
         learning,
-        vectors=material.shared_vectors,
+        vectors=tagger.model.vectors,
         folder=_folder(job.out, JACKKNIFE),
         reporter=reporter.part(JACKKNIFE, learning.epochs),
         seed=learning.seed,

@@ -25,7 +25,7 @@ from easyfirst.nn.activations import overflow_is_fine
 from easyfirst.nn.arrays import Floats
 from easyfirst.nn.sequences import Drop
 from easyfirst.training.average import Average
-from easyfirst.training.checkpoint import Checkpoint, load_checkpoint, save_checkpoint
+from easyfirst.training.checkpoint import Checkpoint, differences, load_checkpoint, save_checkpoint
 from easyfirst.training.dropout import dropout
 from easyfirst.training.optimizer import Optimizer
 
@@ -99,7 +99,7 @@ def learn(
     except OSError as error:
         raise ModelError(f"{folder} cannot be written: {error.strerror or error}") from error
     if resume:
-        run.restore(load_checkpoint(folder))
+        run.restore(folder)
     while len(run.history) < config.epochs:
         metrics = run.epoch(reporter)
         is_best = run.note(metrics)
@@ -184,12 +184,14 @@ class _Run:
         }
         return Checkpoint(facts, arrays)
 
-    def restore(self, checkpoint: Checkpoint) -> None:
-        """Be where the run was that saved it."""
+    def restore(self, folder: Path) -> None:
+        """Be where the run was that saved the folder's checkpoint."""
+        checkpoint = load_checkpoint(folder)
         facts = checkpoint.facts
-        for name, now in (("config", dataclasses.asdict(self.config)), ("fingerprint", self.fingerprint)):
-            if facts[name] != now:
-                raise ConfigError(f"the run to resume had another {name}; resume with the same settings and files")
+        if other := differences(facts["config"], dataclasses.asdict(self.config)):
+            raise ConfigError(f"{folder}: was trained with other settings ({other}); resume with the same ones")
+        if other := differences(facts["fingerprint"], self.fingerprint):
+            raise ConfigError(f"{folder}: was trained with other data or settings ({other}); resume with the same ones")
         kinds: dict[str, dict[str, Any]] = {"parameters": {}, "optimizer": {}, "average": {}}
         for path, array in checkpoint.arrays.items():
             kind, name = path.split("/", 1)

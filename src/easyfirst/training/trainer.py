@@ -9,10 +9,10 @@ from __future__ import annotations
 import datetime
 import json
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict, replace
 from pathlib import Path
-from typing import Any, Protocol, cast
+from typing import Any, Protocol
 
 import numpy as np
 import torch
@@ -27,7 +27,7 @@ from easyfirst.model.store import Model, load_model, save_model, sizes_of
 from easyfirst.model.vocab import Vocabulary
 from easyfirst.nn.arrays import Floats
 from easyfirst.parsing.batch import BatchParser
-from easyfirst.training.checkpoint import FILE, Checkpoint, save_checkpoint
+from easyfirst.training.checkpoint import FILE, Checkpoint, differences, save_checkpoint
 from easyfirst.training.corpus import Corpus
 from easyfirst.training.data import DataReport, describe
 from easyfirst.training.epoch import EpochStats, Teacher
@@ -36,7 +36,6 @@ from easyfirst.training.material import Job, Material, check_parser_data
 from easyfirst.treebank.scores import Scorer, Scores
 
 FOLDER = "training"
-SHA256_DIGITS = 64
 METRICS = "metrics.jsonl"
 SHORTEST = 1e-3
 """Seconds; some clocks are so coarse that an epoch of a few sentences takes none."""
@@ -184,9 +183,9 @@ class Run:
     def _require_same_run(self, checkpoint: Checkpoint) -> None:
         saved = Config.from_dict(checkpoint.facts["config"])
         same_length = replace(saved, training=replace(saved.training, epochs=self.config.training.epochs))
-        if other := _differences(same_length.to_dict(), self.config.to_dict()):
+        if other := differences(same_length.to_dict(), self.config.to_dict()):
             raise ConfigError(f"{self.job.out}: was trained with other settings ({other}); resume with the same ones")
-        if other := _differences(checkpoint.facts["data"], self.material.fingerprint):
+        if other := differences(checkpoint.facts["data"], self.material.fingerprint):
             raise ConfigError(f"{self.job.out}: was trained on other data ({other}); resume with the same files")
 
     def restore(self, checkpoint: Checkpoint) -> None:
@@ -237,18 +236,6 @@ class Run:
                 licence=self.licence,
             )
         )
-
-
-def _differences(saved: Mapping[str, Any], given: Mapping[str, Any], prefix: str = "") -> str:
-    """The names of the settings that are not the same, with what they were."""
-    found: list[str] = []
-    for name, value in saved.items():
-        if isinstance(value, Mapping):
-            found.append(_differences(cast("Mapping[str, Any]", value), given[name], f"{prefix}{name}."))
-        elif value != given[name]:
-            was = "" if isinstance(value, str) and len(value) == SHA256_DIGITS else f" was {value}"
-            found.append(f"{prefix}{name}{was}")
-    return ", ".join(filter(None, found))
 
 
 def _las(metrics: dict[str, Any]) -> float:

@@ -5,16 +5,26 @@ Words are called by their ids, counted from 1; 0 is the root outside the sentenc
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from importlib import import_module
+from typing import Any
 
-from easyfirst.errors import DataError
+from easyfirst.errors import DataError, EasyFirstError, InputError
+from easyfirst.treebank.projective import is_projective
 from easyfirst.treebank.sentence import Sentence
 
 
 @dataclass(frozen=True, slots=True)
 class Tree:
-    """The head and the relation of each word, in the order of the words."""
+    """The head and the relation of each word, in the order of the words.
+
+    >>> tree = Tree((2, 4, 2, 0, 4), ("det", "nsubj", "amod", "root", "obj"))
+    >>> tree.root, len(tree)
+    (4, 5)
+
+    A word that the tree does not have is an :class:`InputError`, and so are heads that form a cycle.
+    """
 
     heads: tuple[int, ...]
     relations: tuple[str, ...]
@@ -27,9 +37,208 @@ class Tree:
         """The word whose head is 0 (the first, should there be several)."""
         return self.heads.index(0) + 1
 
+    def head(self, m: int) -> int:
+        """The head of a word; 0 for the root.
+
+        >>> Tree((2, 0), ("det", "root")).head(1)
+        2
+        """
+        return self.heads[self._word(m) - 1]
+
+    def relation(self, m: int) -> str:
+        """The relation of a word to its head."""
+        return self.relations[self._word(m) - 1]
+
     def children(self, head: int) -> tuple[int, ...]:
-        """The modifiers of a head, from left to right."""
+        """The modifiers of a head, from left to right.
+
+        >>> Tree((2, 0, 2), ("nsubj", "root", "obj")).children(2)
+        (1, 3)
+        """
+        self._node(head)
         return tuple(m for m, h in enumerate(self.heads, 1) if h == head)
+
+    def ancestors(self, m: int) -> tuple[int, ...]:
+        """The head of a word, the head of that, and so on to the root of the sentence.
+
+        >>> Tree((2, 3, 0), ("det", "nsubj", "root")).ancestors(1)
+        (2, 3)
+        """
+        return tuple(self._way_up(self._word(m)))[1:]
+
+    def depth(self, m: int) -> int:
+        """How many arcs a word is below the root of the sentence, which has the depth 0.
+
+        >>> Tree((2, 3, 0), ("det", "nsubj", "root")).depth(1)
+        2
+        """
+        return len(self.ancestors(m))
+
+    def subtree(self, m: int) -> tuple[int, ...]:
+        """A word and all words below it, from left to right.
+
+        >>> Tree((2, 3, 0, 3), ("det", "nsubj", "root", "obj")).subtree(2)
+        (1, 2)
+        """
+        self._node(m)
+        modifiers = self._modifiers()
+        found = [m] if m else []
+        waiting = list(modifiers[m])
+        while waiting:
+            found.append(waiting.pop())
+            if len(found) > len(self):
+                raise _cyclic()
+            waiting += modifiers[found[-1]]
+        return tuple(sorted(found))
+
+    def span(self, m: int) -> tuple[int, int]:
+        """The first and the last word of a word's subtree. In a projective tree all between belong to it as well.
+
+        >>> Tree((2, 3, 0, 3), ("det", "nsubj", "root", "obj")).span(3)
+        (1, 4)
+        """
+        words = self.subtree(m)
+        return words[0], words[-1]
+
+    def path(self, start: int, end: int) -> tuple[int, ...]:
+        """The words on the way from one word to another: up to what is above both, and down. Both ends are on it.
+
+        >>> Tree((2, 3, 0, 3), ("det", "nsubj", "root", "obj")).path(1, 4)
+        (1, 2, 3, 4)
+        """
+        up, down = self._to_top(start), self._to_top(end)
+        top = self.lowest_common_ancestor(start, end)
+        return (*up[: up.index(top)], top, *reversed(down[: down.index(top)]))
+
+    def lowest_common_ancestor(self, first: int, second: int) -> int:
+        """The lowest word whose subtree holds both; it may be one of the two.
+
+        >>> Tree((2, 3, 0, 3), ("det", "nsubj", "root", "obj")).lowest_common_ancestor(1, 4)
+        3
+        """
+        above = set(self._to_top(second))
+        return next(node for node in self._to_top(first) if node in above)
+
+    def distances(self) -> tuple[tuple[int, ...], ...]:
+        """The distance matrix: how many arcs lie between two words, ``distances()[a - 1][b - 1]``.
+
+        >>> Tree((2, 3, 0), ("det", "nsubj", "root")).distances()
+        ((0, 1, 2), (1, 0, 1), (2, 1, 0))
+        """
+        order = self._top_down()
+        rows = [[0] * len(order) for _ in order]
+        for done, m in enumerate(order[1:], 1):
+            above = rows[self.heads[m - 1]]
+            for other in order[:done]:
+                rows[m][other] = rows[other][m] = above[other] + 1
+        return tuple(tuple(row[1:]) for row in rows[1:])
+
+    def leaves(self) -> Iterator[int]:
+        """The words without modifiers, from left to right.
+
+        >>> list(Tree((2, 0, 2), ("nsubj", "root", "obj")).leaves())
+        [1, 3]
+        """
+        return (m for m, modifiers in enumerate(self._modifiers()) if m and not modifiers)
+
+    def inner(self) -> Iterator[int]:
+        """The words with modifiers, from left to right.
+
+        >>> list(Tree((2, 0, 2), ("nsubj", "root", "obj")).inner())
+        [2]
+        """
+        return (m for m, modifiers in enumerate(self._modifiers()) if m and modifiers)
+
+    @property
+    def is_projective(self) -> bool:
+        """Whether no arcs cross, the one from 0 to the root included.
+
+        >>> Tree((3, 0, 2), ("amod", "root", "obj")).is_projective
+        False
+        """
+        self._top_down()
+        return is_projective(self.heads)
+
+    def to_dict(self, forms: Sequence[str] | None = None) -> dict[str, Any]:
+        """The root with all below it, as nested dicts of lists: for JSON.
+
+        >>> Tree((2, 0), ("det", "root")).to_dict(["the", "fox"])
+        {'id': 2, 'relation': 'root', 'form': 'fox', 'children': [{'id': 1, 'relation': 'det', 'form': 'the', \
+'children': []}]}
+        """
+        if self.heads.count(0) != 1:
+            raise InputError(f"{self.heads.count(0)} words have the head 0; only a tree with one root becomes a dict")
+        children: list[list[dict[str, Any]]] = [[] for _ in self.heads]
+        nodes = [{"id": m, **self._facts(m, forms), "children": below} for m, below in enumerate(children, 1)]
+        for m in self._top_down()[1:]:
+            if h := self.heads[m - 1]:
+                children[h - 1].append(nodes[m - 1])
+        return nodes[self.root - 1]
+
+    def to_networkx(self, forms: Sequence[str] | None = None) -> Any:
+        """A ``networkx.DiGraph``: words are nodes, arcs go from head to modifier, and both have a ``relation``.
+
+        >>> sorted(Tree((2, 0), ("det", "root")).to_networkx().edges(data="relation"))
+        [(2, 1, 'det')]
+        """
+        try:
+            networkx: Any = import_module("networkx")
+        except ImportError:
+            raise EasyFirstError("this needs NetworkX; install it with: pip install networkx") from None
+        graph = networkx.DiGraph()
+        for m in range(1, len(self) + 1):
+            graph.add_node(m, **self._facts(m, forms))
+        for m, (h, relation) in enumerate(zip(self.heads, self.relations, strict=True), 1):
+            if h:
+                graph.add_edge(h, m, relation=relation)
+        return graph
+
+    def _facts(self, m: int, forms: Sequence[str] | None) -> dict[str, Any]:
+        if forms is not None and len(forms) != len(self):
+            raise InputError(f"{len(forms)} forms for a tree of {len(self)} words")
+        return {"relation": self.relations[m - 1]} | ({} if forms is None else {"form": forms[m - 1]})
+
+    def _word(self, m: int) -> int:
+        if not 1 <= m <= len(self):
+            raise InputError(f"there is no word {m} in a tree of {len(self)} words; they are counted from 1")
+        return m
+
+    def _node(self, node: int) -> int:
+        return self._word(node) if node else 0
+
+    def _modifiers(self) -> list[list[int]]:
+        """Of 0 and each word, from left to right."""
+        modifiers: list[list[int]] = [[] for _ in range(len(self) + 1)]
+        for m, h in enumerate(self.heads, 1):
+            modifiers[h].append(m)
+        return modifiers
+
+    def _way_up(self, m: int) -> Iterator[int]:
+        """A word and all above it, without 0."""
+        for _ in self.heads:
+            yield m
+            m = self.heads[m - 1]
+            if not m:
+                return
+        raise _cyclic()
+
+    def _to_top(self, node: int) -> list[int]:
+        """A word and all above it, and last 0."""
+        return [*self._way_up(self._word(node)), 0] if node else [0]
+
+    def _top_down(self) -> list[int]:
+        """0 and all words, each after its head, modifiers from left to right."""
+        modifiers = self._modifiers()
+        order = [0]
+        for node in order:
+            order += modifiers[node]
+        if len(order) != len(self) + 1:
+            raise _cyclic()
+        return order
+
+
+def _cyclic() -> InputError:
+    return InputError("the heads form a cycle; a tree has none")
 
 
 def find_cycle(heads: Sequence[int]) -> list[int]:

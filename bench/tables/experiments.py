@@ -1,0 +1,275 @@
+"""Experiments as the TOML files of this folder declare them: tables of rows, and the training runs they need.
+
+A row is a set of options of ``easyfirst train``; with a treebank and a seed it is a run. Rows with the same options, in
+whatever tables, share a run: it is trained once. A run's key comes from everything that decides its outcome but the
+code, so a row whose options change asks for a new run and old results stay what they were.
+
+Reading TOML needs Python 3.11; only these benchmarks do, not the package.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+import tomllib
+
+FOLDER = Path(__file__).parent
+FILES = tuple(FOLDER / name for name in ("paper.toml", "choices.toml", "strong.toml"))
+TREEBANKS = FOLDER / "treebanks.toml"
+VECTORS = "{vectors}"
+"""Stands in a row's options for the file of word vectors of the row's language."""
+EPOCHS = 20
+"""What the estimated minutes of a treebank are for."""
+
+
+class DeclarationError(Exception):
+    """A TOML file that does not say what it should."""
+
+
+@dataclass(frozen=True, slots=True)
+class Treebank:
+    """The data of a language, as paths below the folders given on the command line."""
+
+    language: str
+    name: str
+    tags: str
+    """In words: which tags the files have."""
+    train: str
+    dev: str
+    test: str
+    vectors: str
+    licence: str
+    minutes: float
+    """Of the CPU for the preset paper, 20 epochs."""
+    options: Mapping[str, Any] = field(default_factory=dict[str, Any])
+    """Of all rows on this treebank that say nothing else."""
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """A line of a table: something to train, a published result, or both."""
+
+    id: str
+    label: str
+    options: Mapping[str, Any] | None = None
+    """Of ``easyfirst train``, without dashes; true: a flag, false: left out. None: nothing to train."""
+    settings: Mapping[str, Any] = field(default_factory=dict[str, Any])
+    """What ``--set`` sets."""
+    predicted_tags: bool = False
+    """Score with tags predicted by the model's own tagger."""
+    languages: Sequence[str] = ()
+    seeds: Sequence[int] = (1,)
+    cost: float = 1.0
+    """CPU time, guessed, as a multiple of the preset paper's."""
+    needs: str = ""
+    """What the package lacks for this row, which is then not trained."""
+    paper: Mapping[str, Mapping[str, Sequence[float]]] = field(default_factory=dict[str, Any])
+    """Language -> dev, test -> the published UAS and LAS."""
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """Rows under one heading."""
+
+    id: str
+    title: str
+    rows: Sequence[Row]
+    languages: Sequence[str]
+    note: str = ""
+    test: bool = True
+    """False: the test set is not looked at for these rows."""
+    against: str = ""
+    """The row that all others are compared with, on dev."""
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """Something the paper found, and the pairs of rows, "table.row", that speak for or against it."""
+
+    id: str
+    claim: str
+    pairs: Sequence[Sequence[str]]
+
+
+@dataclass(frozen=True, slots=True)
+class Reference:
+    """Dev scores of another implementation after each epoch, to stand beside those of a row."""
+
+    label: str
+    row: str
+    language: str
+    convention: str
+    epochs: Sequence[Sequence[float]]
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """One training: options, treebank and seed."""
+
+    treebank: Treebank
+    options: Mapping[str, Any]
+    settings: Mapping[str, Any]
+    predicted_tags: bool
+    seed: int
+    places: tuple[str, ...]
+    """The rows it stands in: "table.row.language.seed"."""
+    wants_test: bool
+    minutes: float
+    """Of the CPU, guessed."""
+
+    @property
+    def name(self) -> str:
+        return self.places[0]
+
+    @property
+    def family(self) -> str:
+        """The same for runs that differ in the seed only."""
+        return self._digest(None)
+
+    @property
+    def key(self) -> str:
+        return self._digest(self.seed)
+
+    def _digest(self, seed: int | None) -> str:
+        treebank = self.treebank
+        files = [treebank.name, treebank.train, treebank.dev, treebank.test]
+        if VECTORS in self.options.values():
+            files.append(treebank.vectors)
+        facts = [files, self.options, self.settings, self.predicted_tags, seed]
+        return hashlib.sha256(json.dumps(facts, sort_keys=True).encode()).hexdigest()[:12]
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """Everything that is declared."""
+
+    treebanks: Mapping[str, Treebank]
+    tables: Sequence[Table]
+    findings: Sequence[Finding]
+    references: Sequence[Reference]
+
+    def row(self, place: str) -> Row:
+        """By "table.row"."""
+        for table in self.tables:
+            for row in table.rows:
+                if f"{table.id}.{row.id}" == place:
+                    return row
+        raise DeclarationError(f"there is no row {place}")
+
+    def runs(self) -> list[Run]:
+        """All that is to be trained, each once, in the order of the tables."""
+        found: dict[str, Run] = {}
+        for table in self.tables:
+            for row in table.rows:
+                for run in self.runs_of(table, row):
+                    known = found.get(run.key)
+                    found[run.key] = run if known is None else _merged(known, run)
+        return list(found.values())
+
+    def runs_of(self, table: Table, row: Row, language: str | None = None) -> list[Run]:
+        """Those of one row, of all its languages or of one."""
+        if row.options is None or row.needs:
+            return []
+        languages = [name for name in row.languages if language in (None, name)]
+        return [self._run(table, row, self.treebanks[name], seed) for name in languages for seed in row.seeds]
+
+    def _run(self, table: Table, row: Row, treebank: Treebank, seed: int) -> Run:
+        merged = {**treebank.options, **(row.options or {})}
+        options = {name: value for name, value in sorted(merged.items()) if value is not False}
+        return Run(
+            treebank=treebank,
+            options=options,
+            settings=dict(sorted(row.settings.items())),
+            predicted_tags=row.predicted_tags,
+            seed=seed,
+            places=(f"{table.id}.{row.id}.{treebank.language}.{seed}",),
+            wants_test=table.test,
+            minutes=treebank.minutes * row.cost * options.get("epochs", EPOCHS) / EPOCHS,
+        )
+
+
+def _merged(run: Run, other: Run) -> Run:
+    """The same run in two places."""
+    return replace(run, places=run.places + other.places, wants_test=run.wants_test or other.wants_test)
+
+
+def read_plan(files: Iterable[Path] = FILES, treebanks: Path = TREEBANKS) -> Plan:
+    """All tables of some files, on the treebanks of another."""
+    languages = {
+        language: _build(Treebank, {"language": language, **values}, f"{treebanks.name}: [{language}]")
+        for language, values in _read(treebanks).items()
+    }
+    tables: list[Table] = []
+    findings: list[Finding] = []
+    references: list[Reference] = []
+    for path in files:
+        declared = _read(path)
+        tables += [_table(values, path, languages) for values in declared.pop("table", [])]
+        findings += [_build(Finding, values, f"{path.name}: finding") for values in declared.pop("finding", [])]
+        references += [_build(Reference, values, f"{path.name}: reference") for values in declared.pop("reference", [])]
+        if declared:
+            raise DeclarationError(f"{path.name}: unknown {', '.join(declared)}")
+    plan = Plan(languages, tables, findings, references)
+    _check(plan)
+    return plan
+
+
+def _read(path: Path) -> dict[str, Any]:
+    try:
+        return tomllib.loads(path.read_text(encoding="utf-8"))
+    except tomllib.TOMLDecodeError as error:
+        raise DeclarationError(f"{path.name}: {error}") from error
+
+
+def _table(values: dict[str, Any], path: Path, treebanks: Mapping[str, Treebank]) -> Table:
+    """``options``, ``settings``, ``seeds`` and ``cost`` of a table are those of its rows, which may change them."""
+    where = f"{path.name}: table {values.get('id')}"
+    values = dict(values)
+    common = {name: values.pop(name) for name in ("options", "settings", "seeds", "cost") if name in values}
+    languages = values.setdefault("languages", list(treebanks))
+    values["rows"] = [_row(row, common, languages, where) for row in values.pop("row", [])]
+    return _build(Table, values, where)
+
+
+def _row(values: Mapping[str, Any], common: Mapping[str, Any], languages: Sequence[str], where: str) -> Row:
+    """``inherit = false``: the table's options and settings do not hold for this row."""
+    row: dict[str, Any] = {"languages": languages, **values}
+    shared: Mapping[str, Any] = common if row.pop("inherit", True) else {}
+    for name in ("options", "settings"):
+        if "options" in values or "settings" in values:
+            row[name] = {**shared.get(name, {}), **values.get(name, {})}
+    for name in ("seeds", "cost"):
+        if name in common:
+            row.setdefault(name, common[name])
+    return _build(Row, row, f"{where}: row {values.get('id')}")
+
+
+def _build(kind: type[Any], values: Mapping[str, Any], where: str) -> Any:
+    """A dataclass from a TOML table; a missing or unknown key is an error."""
+    try:
+        return kind(**values)
+    except TypeError as error:
+        raise DeclarationError(f"{where}: {error}") from error
+
+
+def _check(plan: Plan) -> None:
+    places = [f"{table.id}.{row.id}" for table in plan.tables for row in table.rows]
+    if len(set(places)) != len(places):
+        raise DeclarationError("two rows of a table have the same id")
+    for table in plan.tables:
+        if table.against:
+            plan.row(f"{table.id}.{table.against}")
+        for row in table.rows:
+            if unknown := {*row.languages, *row.paper} - {*plan.treebanks}:
+                raise DeclarationError(f"{table.id}.{row.id}: unknown language {', '.join(sorted(unknown))}")
+    for finding in plan.findings:
+        for pair in finding.pairs:
+            for place in pair:
+                plan.row(place)
+    for reference in plan.references:
+        plan.row(reference.row)

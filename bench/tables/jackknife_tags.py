@@ -1,0 +1,118 @@
+"""A treebank with predicted tags: train by jackknifing, dev and test by a tagger that learnt from all of train.
+
+    python bench/tables/jackknife_tags.py --train gold/train.conllu --dev gold/dev.conllu --test gold/test.conllu \\
+        --out tagged --folds 10 --jobs 2
+
+Writes ``tagged/{train,dev,test}.conllu``, which differ from the files given in UPOS and XPOS only; a kind of tag that
+train does not have stays empty. If it is stopped, the same command goes on. (``easyfirst train --parts tagger,parser``
+does the same for one parser; this is for many that are to read the same tags.)
+"""
+
+from __future__ import annotations
+
+import os
+
+os.environ["OMP_NUM_THREADS"] = os.environ["OPENBLAS_NUM_THREADS"] = os.environ["MKL_NUM_THREADS"] = "1"
+
+import argparse
+import subprocess
+import sys
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from easyfirst.text.tagger import Tagger
+from easyfirst.text.tagger_store import TaggerConfig, load_tagger
+from easyfirst.training.jackknife import jackknife
+from easyfirst.training.tagger import TaggerLearning
+from easyfirst.treebank.conllu import read_conllu
+from easyfirst.treebank.scores import percent
+from easyfirst.treebank.sentence import Sentence
+
+
+class Report:
+    """Says how the folds go."""
+
+    def progress(self, epoch: int, share: float, loss: float) -> None:
+        pass
+
+    def epoch_end(self, metrics: dict[str, Any], *, is_best: bool) -> None:
+        pass
+
+    def fold_end(self, fold: int, n_folds: int, accuracy: Mapping[str, float]) -> None:
+        print(f"fold {fold} of {n_folds}: " + _show(accuracy), flush=True)
+
+
+def train_tagger(options: argparse.Namespace) -> Tagger:
+    """The tagger of dev and test, by the command a user has."""
+    out = options.out / "model"
+    command = [sys.executable, "-m", "easyfirst", "train", str(options.train), "--dev", str(options.dev)]
+    command += ["--out", str(out), "--parts", "tagger", "--seed", str(options.seed)]
+    command += ["--set", f"tagger.epochs={options.epochs}"]
+    is_resumed = any((out / "training").rglob("checkpoint.safetensors"))
+    subprocess.run([*command, "--resume" if is_resumed else "--overwrite"], check=True)
+    return Tagger(load_tagger(out / "tagger", None))
+
+
+def retag(sentences: Sequence[Sentence], tagger: Tagger) -> list[Sentence]:
+    """With the tagger's tags in place of all that were given."""
+    nothing = [sentence.with_tags(upos=["_"] * len(sentence), xpos=["_"] * len(sentence)) for sentence in sentences]
+    return tagger.tag(nothing)
+
+
+def accuracies(gold: Sequence[Sentence], system: Sequence[Sentence]) -> dict[str, float]:
+    """In per cent, of the kinds of tags that there are."""
+    found: dict[str, float] = {}
+    for kind in ("upos", "xpos"):
+        pairs = [
+            (a, b)
+            for one, other in zip(gold, system, strict=True)
+            for a, b in zip(getattr(one, kind), getattr(other, kind), strict=True)
+        ]
+        if any(tag != "_" for _, tag in pairs):
+            found[kind.upper()] = percent(sum(a == b for a, b in pairs), len(pairs))
+    return found
+
+
+def write(path: Path, gold: Sequence[Sentence], system: Sequence[Sentence]) -> None:
+    path.write_bytes(b"".join(sentence.to_bytes() for sentence in system))
+    print(f"{path.name}: " + _show(accuracies(gold, system)), flush=True)
+
+
+def _show(accuracy: Mapping[str, float]) -> str:
+    return ", ".join(f"{kind} {share:.2f} %" for kind, share in accuracy.items())
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    for name in ("train", "dev", "test"):
+        parser.add_argument(f"--{name}", type=Path, required=True, help="CoNLL-U with gold tags")
+    parser.add_argument("--out", type=Path, required=True)
+    parser.add_argument("--folds", type=int, default=10)
+    parser.add_argument("--jobs", type=int, default=1, help="folds to train at a time")
+    parser.add_argument("--epochs", type=int, default=TaggerLearning().epochs)
+    parser.add_argument("--seed", type=int, default=1)
+    options = parser.parse_args()
+    options.out.mkdir(parents=True, exist_ok=True)
+    tagger = train_tagger(options)
+    for name in ("dev", "test"):
+        gold = list(read_conllu(getattr(options, name)))
+        write(options.out / f"{name}.conllu", gold, retag(gold, tagger))
+    gold = list(read_conllu(options.train))
+    tagged = jackknife(
+        gold,
+        options.folds,
+        TaggerConfig(),
+        TaggerLearning(epochs=options.epochs, seed=options.seed),
+        vectors=None,
+        folder=options.out / "jackknife",
+        reporter=Report(),
+        seed=options.seed,
+        jobs=options.jobs,
+        resume=(options.out / "jackknife").is_dir(),
+    )
+    write(options.out / "train.conllu", gold, tagged)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,59 @@
+"""Files of JSON lines, and the one with the results: a line for each run, appended when it is done; the last one holds.
+
+A process that is killed while it appends leaves half a line at the end, which is not read, and is cut off by the next
+one that appends.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import json
+import os
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from experiments import FOLDER, Run
+
+RESULTS = FOLDER.parent / "results" / "tables.jsonl"
+
+Line = dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Results:
+    """What has been recorded in a file, which need not exist."""
+
+    path: Path = RESULTS
+
+    def read(self) -> dict[str, Line]:
+        """By the key of the run."""
+        return {line["key"]: line for line in read_lines(self.path)}
+
+    def append(self, line: Line) -> None:
+        append_line(self.path, line)
+
+
+def read_lines(path: Path) -> list[Line]:
+    """All whole lines; none if there is no file."""
+    if not path.exists():
+        return []
+    return [json.loads(line) for line in path.read_bytes().rpartition(b"\n")[0].splitlines() if line]
+
+
+def append_line(path: Path, line: Line) -> None:
+    """Write a line, and wait until it is on the disk."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with path.open("a+b") as stream:
+        fcntl.flock(stream, fcntl.LOCK_EX)
+        stream.seek(0)
+        stream.truncate(stream.read().rfind(b"\n") + 1)
+        stream.write(json.dumps(line, ensure_ascii=False).encode() + b"\n")
+        stream.flush()
+        os.fsync(stream.fileno())
+
+
+def is_done(run: Run, recorded: dict[str, Line]) -> bool:
+    """Whether all that is wanted of a run is recorded."""
+    line = recorded.get(run.key)
+    return line is not None and (line.get("test") is not None or not run.wants_test)

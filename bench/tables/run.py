@@ -1,0 +1,160 @@
+"""Train and test what the tables declare: as many runs at a time as --jobs says, each with one thread.
+
+    python bench/tables/run.py --list
+    python bench/tables/run.py --data DIR --vectors DIR --out DIR --jobs 2 --render
+    python bench/tables/run.py --data DIR --vectors DIR --out DIR --only 'rows.*.en.*'
+
+DIRs: the folder with the treebanks' folders, the one with the files of word vectors, and one for the runs. It may be
+stopped or killed at any moment: the same command goes on. What is recorded is never trained or tested again; to have
+more seeds, name them in the row. Needs Python 3.11 and a POSIX system.
+"""
+
+from __future__ import annotations
+
+import argparse
+import fnmatch
+import os
+import sys
+import threading
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor, as_completed
+from pathlib import Path
+
+import render
+from experiments import FILES, TREEBANKS, DeclarationError, Plan, Run, read_plan
+from results import RESULTS, Line, Results, is_done, read_lines
+from work import METRICS, Folders, RunError, execute, is_locked
+
+
+def cores() -> int:
+    """That this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def chosen(runs: Sequence[Run], pattern: str | None) -> list[Run]:
+    """The runs with a name that has the pattern in it, or, if it has wildcards, that is like it."""
+    if pattern is None:
+        return list(runs)
+    like = pattern if any(sign in pattern for sign in "*?[") else f"*{pattern}*"
+    return [run for run in runs if any(fnmatch.fnmatchcase(name, like) for name in run.places)]
+
+
+def estimate(run: Run, recorded: dict[str, Line]) -> float:
+    """Minutes of the CPU: measured if a run with another seed is recorded, else guessed."""
+    known = [line["cpu_seconds"] / 60 for line in recorded.values() if line["family"] == run.family]
+    return sum(known) / len(known) if known else run.minutes
+
+
+def show(plan: Plan, runs: Sequence[Run], recorded: dict[str, Line], out: Path | None, jobs: int) -> None:
+    """What is done, under way, to do and not possible."""
+    left = 0.0
+    for run in runs:
+        state, detail = _state(run, recorded, out)
+        left += 0 if state == "done" else estimate(run, recorded)
+        also = f"  (also {', '.join(run.places[1:])})" if len(run.places) > 1 else ""
+        print(f"{state:8} {run.name:28} {detail}{also}")
+    for table in plan.tables:
+        for row in table.rows:
+            if row.needs:
+                print(f"{'needs':8} {table.id + '.' + row.id:28} {row.needs}")
+    print(f"about {left / 60:.1f} hours of CPU left, {left / 60 / jobs:.1f} with {jobs} at a time")
+
+
+def _state(run: Run, recorded: dict[str, Line], out: Path | None) -> tuple[str, str]:
+    if is_done(run, recorded):
+        return "done", _scores(recorded[run.key])
+    minutes = f"about {estimate(run, recorded):.0f} min"
+    if out is None:
+        return "to do", minutes
+    folder = Folders(Path(), Path(), out).of(run)
+    n_epochs = len(read_lines(folder / "model" / "training" / METRICS))
+    epochs = f"{n_epochs} epochs done, {minutes} in all"
+    if is_locked(folder / "lock"):
+        return "running", epochs
+    return ("stopped", epochs) if n_epochs else ("to do", minutes)
+
+
+def _scores(line: Line) -> str:
+    parts = [(part, line[part]["conllx"]) for part in ("dev", "test") if line.get(part)]
+    shown = [f"{part} {scores['UAS']:.2f}/{scores['LAS']:.2f}" for part, scores in parts]
+    return f"{', '.join(shown)} (conllx), epoch {line['best_epoch']} of {line['epochs']}"
+
+
+def work_off(runs: Sequence[Run], folders: Folders, results: Results, jobs: int, after_each: Callable[[], None]) -> int:
+    """Execute all; how many failed."""
+    is_stopped = threading.Event()
+    failed = 0
+
+    def one(run: Run) -> Line | None:
+        if is_stopped.is_set() or is_done(run, results.read()):
+            return None
+        print(f"begin  {run.name}", flush=True)
+        return execute(run, folders, results, jobs=jobs)
+
+    with ThreadPoolExecutor(jobs) as pool:
+        waiting = {pool.submit(one, run): run for run in runs}
+        try:
+            for done in as_completed(waiting):
+                try:
+                    line = done.result()
+                except (RunError, OSError) as error:
+                    failed += 1
+                    print(f"FAILED {error}", file=sys.stderr, flush=True)
+                    continue
+                if line is not None:
+                    print(f"done   {waiting[done].name}: {_scores(line)}", flush=True)
+                    after_each()
+        except KeyboardInterrupt:
+            is_stopped.set()
+            pool.shutdown(wait=False, cancel_futures=True)
+            print("stopped; the same command goes on", file=sys.stderr)
+            raise
+    return failed
+
+
+def arguments() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("files", nargs="*", type=Path, default=list(FILES), help="TOML files; default: all tables")
+    parser.add_argument("--treebanks", type=Path, default=TREEBANKS, help="TOML file that names the data")
+    parser.add_argument("--data", type=Path, help="the folder of the treebanks")
+    parser.add_argument("--vectors", type=Path, help="the folder of the word vectors")
+    parser.add_argument("--out", type=Path, help="the folder for models, checkpoints and logs")
+    parser.add_argument("--results", type=Path, default=RESULTS, help="where results are appended")
+    parser.add_argument("--jobs", type=int, default=1, help="trainings at a time; at most one a core")
+    parser.add_argument("--only", metavar="PATTERN", help="the runs whose table.row.language.seed is like this")
+    parser.add_argument("--list", action="store_true", help="say what is done, running and to do, and do nothing")
+    parser.add_argument("--render", action="store_true", help="write docs/results.md after every result")
+    return parser
+
+
+def main() -> None:
+    parser = arguments()
+    options = parser.parse_args()
+    if not 1 <= options.jobs <= cores():
+        parser.error(f"--jobs: at least 1, and at most one training a core, of which there are {cores()}")
+    try:
+        plan = read_plan(options.files, options.treebanks)
+    except DeclarationError as error:
+        parser.error(str(error))
+    runs, results = chosen(plan.runs(), options.only), Results(options.results)
+    if options.list:
+        show(plan, runs, results.read(), options.out, options.jobs)
+        return
+    if None in (options.data, options.vectors, options.out):
+        parser.error("--data, --vectors and --out are needed to train")
+    options.out.mkdir(parents=True, exist_ok=True)
+    folders = Folders(options.data, options.vectors, options.out)
+
+    def after_each() -> None:
+        if options.render:
+            render.write(render.PAGE, read_plan(treebanks=options.treebanks), results)
+
+    try:
+        failed = work_off(runs, folders, results, options.jobs, after_each)
+    except KeyboardInterrupt:
+        sys.exit(130)
+    sys.exit(1 if failed else 0)
+
+
+if __name__ == "__main__":
+    main()

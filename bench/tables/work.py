@@ -1,0 +1,219 @@
+"""One run: train it with the command a user has, or go on with it; test the selected model once; record both.
+
+A run has a folder: ``model`` (what ``easyfirst train`` writes, checkpoint included), ``log.txt``, ``starts.jsonl`` and
+``test.json``. Whoever works in it holds a lock on its file ``lock``, and another on one of the slots, of which there
+are as many as trainings may run at a time. The training process inherits both locks, so they are held for as long as
+it lives, even if the runner that started it was killed.
+"""
+
+from __future__ import annotations
+
+import datetime
+import fcntl
+import hashlib
+import json
+import os
+import subprocess
+import sys
+import time
+from collections.abc import Generator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from experiments import FOLDER, VECTORS, Run
+from results import Line, Results, append_line, is_done, read_lines
+
+sys.path.append(str(FOLDER.parent))
+
+import report
+
+CONVENTIONS = ("conllx", "ud", "full")
+CHECKPOINT = "checkpoint.safetensors"
+METRICS = "metrics.jsonl"
+WAIT = 0.5
+"""Seconds between two looks for a free slot."""
+
+
+class RunError(Exception):
+    """A run that did not succeed; its log says why."""
+
+
+@dataclass(frozen=True, slots=True)
+class Folders:
+    """Where things are."""
+
+    data: Path
+    vectors: Path
+    out: Path
+
+    def of(self, run: Run) -> Path:
+        """A run's own folder, also if the row has been renamed since it was made."""
+        return next(self.out.glob(f"*-{run.key}"), self.out / f"{run.name}-{run.key}")
+
+
+def execute(run: Run, folders: Folders, results: Results, *, jobs: int) -> Line | None:
+    """Do all that is still to be done; what was recorded, or None if that was everything already."""
+    folder = folders.of(run)
+    folder.mkdir(parents=True, exist_ok=True)
+    with locked(folder / "lock") as lock:
+        if is_done(run, results.read()):
+            return None
+        with slot(folders.out, jobs) as held:
+            train(run, folders, keep=(lock, held))
+            line = record(run, folders)
+            line["test"] = test_scores(run, folders, keep=(lock, held)) if run.wants_test else None
+        results.append(line)
+    return line
+
+
+@contextmanager
+def locked(path: Path) -> Generator[int]:
+    """Wait for the lock on a file, and hold it; the file's descriptor."""
+    descriptor = os.open(path, os.O_RDWR | os.O_CREAT)
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX)
+        yield descriptor
+    finally:
+        os.close(descriptor)
+
+
+def is_locked(path: Path) -> bool:
+    """Whether some process holds the lock."""
+    if not path.exists():
+        return False
+    with path.open("rb") as stream:
+        return not _take(stream.fileno())
+
+
+@contextmanager
+def slot(out: Path, jobs: int) -> Generator[int]:
+    """Wait for one of so many slots, and hold it."""
+    while True:
+        for number in range(jobs):
+            descriptor = os.open(out / f"slot-{number}.lock", os.O_RDWR | os.O_CREAT)
+            try:
+                if _take(descriptor):
+                    yield descriptor
+                    return
+            finally:
+                os.close(descriptor)
+        time.sleep(WAIT)
+
+
+def _take(descriptor: int) -> bool:
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    return True
+
+
+def train_command(run: Run, folders: Folders) -> list[str]:
+    """The command of a user, but for ``--resume``."""
+    treebank = run.treebank
+    command = [sys.executable, "-m", "easyfirst", "train", str(folders.data / treebank.train)]
+    command += ["--dev", str(folders.data / treebank.dev), "--out", str(folders.of(run) / "model")]
+    command += ["--seed", str(run.seed), "--licence", treebank.licence]
+    for name, value in run.options.items():
+        given = folders.vectors / treebank.vectors if value == VECTORS else value
+        command += [f"--{name}"] if given is True else [f"--{name}", str(given)]
+    for name, value in run.settings.items():
+        command += ["--set", f"{name}={value if isinstance(value, str) else json.dumps(value)}"]
+    return command
+
+
+def train(run: Run, folders: Folders, *, keep: Sequence[int]) -> None:
+    """Train, or go on after the last epoch that was saved."""
+    folder = folders.of(run)
+    is_resumed = any((folder / "model" / "training").rglob(CHECKPOINT))
+    append_line(folder / "starts.jsonl", {"date": _now(), "commit": commit(), "resumed": is_resumed})
+    command = [*train_command(run, folders), "--resume" if is_resumed else "--overwrite"]
+    with (folder / "log.txt").open("ab") as log:
+        done = subprocess.run(command, stdout=log, stderr=log, stdin=subprocess.DEVNULL, pass_fds=keep, check=False)
+    if done.returncode:
+        raise RunError(f"{run.name}: training ended with code {done.returncode}: {_last_line(folder / 'log.txt')}")
+
+
+def test_scores(run: Run, folders: Folders, *, keep: Sequence[int]) -> dict[str, Any]:
+    """The test scores of the selected model; they are kept, so that they are never taken twice."""
+    folder = folders.of(run)
+    path = folder / "test.json"
+    if not path.exists():
+        command = [sys.executable, "-m", "easyfirst", "evaluate", str(folders.data / run.treebank.test)]
+        command += ["--model", str(folder / "model"), "--json"]
+        command += ["--predicted-tags"] if run.predicted_tags else []
+        with (folder / "log.txt").open("ab") as log:
+            done = subprocess.run(
+                command, stdout=subprocess.PIPE, stderr=log, stdin=subprocess.DEVNULL, pass_fds=keep, check=False
+            )
+        if done.returncode:
+            raise RunError(f"{run.name}: testing ended with code {done.returncode}: {_last_line(folder / 'log.txt')}")
+        unfinished = path.with_suffix(".tmp")
+        unfinished.write_bytes(done.stdout)
+        unfinished.replace(path)
+    return _rounded(json.loads(path.read_bytes()))
+
+
+def record(run: Run, folders: Folders) -> Line:
+    """What is worth keeping of a finished training; the epoch that was selected is the first with the best LAS."""
+    folder = folders.of(run)
+    epochs = read_lines(folder / "model" / "training" / METRICS)
+    best = max(epochs, key=lambda epoch: epoch["dev"]["full"]["LAS"])
+    every = [line for path in (folder / "model" / "training").rglob(METRICS) for line in read_lines(path)]
+    starts = read_lines(folder / "starts.jsonl")
+    table, row, *_ = run.name.split(".")
+    files = [run.treebank.train, run.treebank.dev, run.treebank.test]
+    sha256 = {name: _sha256(folders.data / name) for name in files}
+    if VECTORS in run.options.values():
+        sha256[run.treebank.vectors] = _sha256(folders.vectors / run.treebank.vectors)
+    return {
+        "key": run.key,
+        "experiment": run.name,
+        "table": table,
+        "row": row,
+        "language": run.treebank.language,
+        "treebank": run.treebank.name,
+        "seed": run.seed,
+        "options": dict(run.options),
+        "settings": dict(run.settings),
+        "commit": ", ".join(dict.fromkeys(start["commit"] for start in starts)),
+        **report.conditions(),
+        "starts": len(starts),
+        "epochs": len(epochs),
+        "best_epoch": best["epoch"],
+        "cpu_seconds": round(sum(line["cpu_seconds"] for line in every), 1),
+        "family": run.family,
+        "data": sha256,
+        "dev": _rounded(best["dev"]),
+        "dev_by_epoch": [[epoch["dev"]["full"]["UAS"], epoch["dev"]["full"]["LAS"]] for epoch in epochs],
+    }
+
+
+def commit() -> str:
+    """Of the checkout this file is in; with a plus if the package's source has changed since."""
+    git = ["git", "--no-optional-locks", "-C", str(FOLDER)]
+    try:
+        head = subprocess.run([*git, "rev-parse", "--short=12", "HEAD"], capture_output=True, text=True, check=True)
+        changed = subprocess.run([*git, "diff", "--quiet", "HEAD", "--", ":/src"], capture_output=True, check=False)
+    except (OSError, subprocess.CalledProcessError):
+        return "unknown"
+    return head.stdout.strip() + ("+" if changed.returncode else "")
+
+
+def _rounded(scores: dict[str, Any]) -> dict[str, dict[str, float]]:
+    return {name: {score: round(scores[name][score], 3) for score in ("UAS", "LAS")} for name in CONVENTIONS}
+
+
+def _sha256(path: Path) -> str:
+    return hashlib.sha256(path.read_bytes()).hexdigest()[:12]
+
+
+def _now() -> str:
+    return datetime.datetime.now(datetime.timezone.utc).isoformat(timespec="seconds")
+
+
+def _last_line(path: Path) -> str:
+    lines = path.read_text(encoding="utf-8", errors="replace").strip().splitlines()
+    return lines[-1] if lines else "nothing in the log"

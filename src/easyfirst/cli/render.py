@@ -1,0 +1,204 @@
+"""``easyfirst render``: CoNLL-U in; pictures of its trees out."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import sys
+from collections.abc import Iterable, Iterator
+from enum import Enum
+from itertools import islice
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from easyfirst.cli.files import STANDARD, STDIN, Inputs, check_output, is_standard_output, open_input, open_output
+from easyfirst.errors import DataError, InputError
+from easyfirst.render.displacy import to_displacy
+from easyfirst.render.dot import draw_dot
+from easyfirst.render.drawing import Drawing
+from easyfirst.render.html import html_parts
+from easyfirst.render.latex import HEAD, TAIL, draw_latex
+from easyfirst.render.svg import MIN_WIDTH, WIDTH, draw_svg
+from easyfirst.render.terminal import draw_tree
+from easyfirst.treebank.conllu import ConlluReader
+from easyfirst.treebank.sentence import Sentence
+
+
+class Picture(str, Enum):
+    """What is made of a tree."""
+
+    svg = "svg"
+    html = "html"
+    latex = "latex"
+    dot = "dot"
+    terminal = "terminal"
+    displacy = "displacy"
+
+
+class Theme(str, Enum):
+    """The background of an SVG."""
+
+    auto = "auto"
+    light = "light"
+    dark = "dark"
+
+
+def render(
+    inputs: Annotated[
+        list[str] | None,
+        typer.Argument(
+            metavar="INPUT", help="CoNLL-U with trees, plain or .gz; none or '-': stdin.", show_default=False
+        ),
+    ] = None,
+    target: Annotated[
+        Picture,
+        typer.Option(
+            "--to",
+            help="What to make: svg (a sentence a file), html (a page to step through), latex (tikz-dependency), dot "
+            "(Graphviz), terminal, or displacy (JSON for spaCy's displaCy).",
+        ),
+    ] = Picture.terminal,
+    output: Annotated[
+        str | None,
+        typer.Option("--output", "-o", help="The file to write; for svg also a directory; default: stdout."),
+    ] = None,
+    sentence: Annotated[
+        int | None,
+        typer.Option("--sentence", "-s", min=1, help="Only this sentence, counted from 1.", show_default=False),
+    ] = None,
+    width: Annotated[
+        int | None,
+        typer.Option(
+            min=24,
+            help="How wide: pixels for svg and html (default: 960), columns for terminal (default: as it is).",
+            show_default=False,
+        ),
+    ] = None,
+    theme: Annotated[Theme, typer.Option(help="The background of an svg; auto: as the viewer prefers.")] = Theme.auto,
+) -> None:
+    """Draw the trees of CoNLL-U files.
+
+    ArcConf= and Step= in MISC become colours and numbers. An SVG holds one sentence: of several, name one
+    with --sentence, or a directory with -o, which gets 1.svg, 2.svg and so on. All others hold any number.
+
+    \b
+    Examples:
+      easyfirst render trees.conllu
+      easyfirst render trees.conllu --to html -o trees.html
+      easyfirst render trees.conllu --to svg --sentence 3 -o third.svg
+      easyfirst render trees.conllu --to svg -o pictures/
+      easyfirst parse --text "The fox jumps." --to conllu | easyfirst render --to latex
+    """
+    is_directory = target is Picture.svg and output is not None and output != STANDARD and _is_directory(output)
+    if not is_directory:
+        check_output(output)
+    if width is not None and target in (Picture.svg, Picture.html) and width < MIN_WIDTH:
+        raise InputError(f"--width {width} is too little for {target.value}; give {MIN_WIDTH:g} pixels or more")
+    names = Inputs(inputs or [], is_tokens=False).names  # which says so if one is not there
+    if STANDARD in names and sys.stdin.isatty():
+        print("reading from the terminal; Ctrl-D ends the input", file=sys.stderr)
+    sentences: Iterable[Drawing] = map(Drawing.of, _read(names))
+    if sentence is not None:
+        sentences = _only(sentences, sentence)
+    if is_directory and output is not None:
+        _write_directory(sentences, Path(output), width, theme, first=sentence or 1)
+        return
+    with open_output(output) as stream:
+        for piece in _pieces(sentences, target, width, theme, is_standard=is_standard_output(output)):
+            stream.write(piece.encode(errors="replace"))
+
+
+def _read(names: Iterable[str]) -> Iterator[Sentence]:
+    for name in names:
+        with open_input(name) as stream:
+            yield from ConlluReader(stream, STDIN if name == STANDARD else name)
+
+
+def _is_directory(name: str) -> bool:
+    path = Path(name)
+    if name.endswith(("/", os.sep)) and not path.is_dir():
+        raise DataError("there is no such directory; make it first", source=name)
+    return path.is_dir()
+
+
+def _only(drawings: Iterable[Drawing], number: int) -> Iterator[Drawing]:
+    """The sentence of that number."""
+    found = next(islice(drawings, number - 1, None), None)
+    if found is None:
+        raise InputError(f"there is no sentence {number}: the input has fewer; give --sentence a smaller number")
+    yield found
+
+
+def _pieces(
+    drawings: Iterable[Drawing], target: Picture, width: int | None, theme: Theme, *, is_standard: bool
+) -> Iterator[str]:
+    """What is to be written, piece by piece."""
+    if target is Picture.svg:
+        yield _svg(_single(drawings), width, theme) + "\n"
+    elif target is Picture.html:
+        yield from html_parts(drawings, width=width or WIDTH)
+    elif target is Picture.latex:
+        yield HEAD
+        yield from map(draw_latex, drawings)
+        yield TAIL
+    elif target is Picture.dot:
+        yield from map(draw_dot, drawings)
+    elif target is Picture.displacy:
+        yield from _json(drawings)
+    else:
+        yield from _terminal(drawings, width, is_standard=is_standard)
+
+
+def _single(drawings: Iterable[Drawing]) -> Drawing:
+    first = list(islice(drawings, 2))
+    if not first:
+        raise InputError("the input has no sentence to draw")
+    if len(first) > 1:
+        hint = "pick one with --sentence N, give a directory with -o DIR, or use --to html"
+        raise InputError(f"an SVG holds one sentence and the input has several; {hint}")
+    return first[0]
+
+
+def _svg(drawing: Drawing, width: int | None, theme: Theme) -> str:
+    return draw_svg(drawing, width=width or WIDTH, theme=theme.value)
+
+
+def _write_directory(drawings: Iterable[Drawing], place: Path, width: int | None, theme: Theme, *, first: int) -> None:
+    """A file for each sentence, named by its number in the input."""
+    n = first - 1
+    for n, drawing in enumerate(drawings, first):
+        with open_output(str(place / f"{n}.svg")) as stream:
+            stream.write(f"{_svg(drawing, width, theme)}\n".encode())
+    if n < first:
+        raise InputError("the input has no sentence to draw")
+
+
+def _json(drawings: Iterable[Drawing]) -> Iterator[str]:
+    """One list of all sentences."""
+    separator = "[\n"
+    for drawing in drawings:
+        yield separator + json.dumps(to_displacy(drawing), ensure_ascii=False)
+        separator = ",\n"
+    yield "[]\n" if separator == "[\n" else "\n]\n"
+
+
+def _terminal(drawings: Iterable[Drawing], width: int | None, *, is_standard: bool) -> Iterator[str]:
+    """Trees with an empty line after each; as wide as the terminal and in colours, if it is one."""
+    is_terminal = is_standard and sys.stdout.isatty()
+    if width is None and is_terminal:
+        width = shutil.get_terminal_size().columns
+    for drawing in drawings:
+        tree = draw_tree(
+            drawing.forms,
+            drawing.heads,
+            drawing.relations,
+            drawing.tags,
+            confidence=drawing.confidence,
+            steps=drawing.steps,
+            width=width,
+            color=is_terminal and not os.environ.get("NO_COLOR"),
+        )
+        yield f"{tree}\n\n"

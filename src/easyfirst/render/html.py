@@ -1,0 +1,134 @@
+"""Dependency trees as one stand-alone page: each sentence has its picture and a slider that goes through its
+derivation, with the pending list shrinking, the pair that was chosen, and the arcs appearing in the order they were
+decided.
+
+The page asks for nothing from anywhere, and its own rules forbid it: only the one script and the one style sheet
+inside it may run, known by their hashes. Without scripts the whole trees and tables of their steps are there. All can
+be reached with the keyboard, and what changes is announced to screen readers.
+"""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+from collections.abc import Iterable, Iterator
+from functools import cache
+from importlib.resources import files
+
+from easyfirst.render.confidence import per_cent
+from easyfirst.render.drawing import Drawing
+from easyfirst.render.markup import element, escape
+from easyfirst.render.svg import WIDTH, dark_style, draw_svg
+
+
+def draw_html(drawings: Iterable[Drawing], *, title: str = "Dependency trees", width: float = WIDTH) -> str:
+    """A page with all the sentences.
+
+    >>> page = draw_html([Drawing(["The", "fox"], [2, 0], ["det", "root"])])
+    >>> page.startswith("<!DOCTYPE html>"), page.count("<svg ")
+    (True, 1)
+    """
+    return "".join(html_parts(drawings, title=title, width=width))
+
+
+def html_parts(drawings: Iterable[Drawing], *, title: str = "Dependency trees", width: float = WIDTH) -> Iterator[str]:
+    """The same page piece by piece, a sentence at a time, for inputs of any length."""
+    script, style = _resource("page.js"), _resource("page.css") + _dark()
+    rules = (
+        f"default-src 'none'; img-src data:; base-uri 'none'; form-action 'none'; "
+        f"script-src {_hash(script)}; style-src {_hash(style)}"
+    )
+    name = escape(title)
+    yield (
+        '<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
+        f'<meta http-equiv="Content-Security-Policy" content="{rules}">\n'
+        '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
+        f'<link rel="icon" href="data:,">\n<title>{name}</title>\n<style>{style}</style>\n</head>\n<body>\n<main>\n'
+        f"<h1>{name}</h1>\n"
+    )
+    for n, drawing in enumerate(drawings, 1):
+        yield _section(drawing, n, width)
+    yield f"</main>\n<script>{script}</script>\n</body>\n</html>\n"
+
+
+def _section(drawing: Drawing, n: int, width: float) -> str:
+    """One sentence: its picture, the controls, which only a script can use, and the table of its steps."""
+    order = drawing.order()
+    name = drawing.title or f"Sentence {n}"
+    direction = "rtl" if drawing.is_right_to_left else "ltr"
+    svg = draw_svg(drawing, width=width, name=f"tree-{n}", has_style=False)
+    parts = [
+        element("h2", escape(name), id=f"name-{n}"),
+        element("p", escape(drawing.text), dir=direction, lang=""),
+        element("div", svg, class_="picture", tabindex=0, role="group", aria_label=f"Picture of {name}"),
+    ]
+    if order:
+        parts += [_stepper(drawing, n, len(order), direction), _table(drawing, order)]
+    attributes = {"data-steps": len(order) if order else None}
+    return element("section", "\n".join(parts), attributes, aria_labelledby=f"name-{n}") + "\n"
+
+
+def _stepper(drawing: Drawing, n: int, n_steps: int, direction: str) -> str:
+    last = n_steps + 1
+    slider = f'<input type="range" id="step-{n}" min="0" max="{last}" value="{last}" step="1" autocomplete="off">'
+    controls = (
+        element("label", "Step", for_=f"step-{n}"),
+        element("button", "Back", type="button"),
+        slider,
+        element("button", "Forward", type="button"),
+    )
+    items = "".join(
+        element("li", f'<bdi>{escape(form)}</bdi> <span class="role"></span>', {"data-id": m})
+        for m, form in enumerate(drawing.forms, 1)
+    )
+    roots = [form for form, head in zip(drawing.forms, drawing.heads, strict=True) if not head]
+    left = f"{_quoted(roots[0])} is left: it is the root." if len(roots) == 1 else f"{len(roots)} words are left."
+    messages = {
+        "data-start": f"Start: all {len(drawing)} words are pending.",
+        "data-end": f"Done after {n_steps} step{'s' * (n_steps != 1)}. {left}",
+    }
+    parts = (
+        element("div", "".join(controls), class_="controls"),
+        element("p", "", class_="now", aria_live="polite"),
+        element("p", "Pending list:", class_="note", id=f"pending-{n}"),
+        element("ol", items, class_="pending", dir=direction, aria_labelledby=f"pending-{n}"),
+    )
+    return element("div", "\n".join(parts), messages, class_="stepper").replace("<div ", "<div hidden ", 1)
+
+
+def _table(drawing: Drawing, order: tuple[int, ...]) -> str:
+    has_confidence = drawing.confidence is not None
+    titles = ["Step", "Modifier", "Relation", "Head", *["Confidence"] * has_confidence]
+    rows: list[str] = []
+    for step, m in enumerate(order, 1):
+        head, confidence = drawing.heads[m - 1] or 0, drawing.confidence_of(m)
+        cells = [str(step), f"{drawing.forms[m - 1]} {m}", drawing.relation(m), f"{drawing.forms[head - 1]} {head}"]
+        sureness = "" if confidence is None else per_cent(confidence)
+        cells += [sureness] * has_confidence
+        relation = drawing.relation(m) or "modifier"
+        text = f"Step {step} of {len(order)}: {_quoted(drawing.forms[m - 1])} becomes {relation} of "
+        text += _quoted(drawing.forms[head - 1]) + (f", confidence {sureness}." if sureness else ".")
+        facts = {"data-modifier": m, "data-head": head, "data-text": text}
+        rows.append(element("tr", "".join(element("td", f"<bdi>{escape(cell)}</bdi>") for cell in cells), facts))
+    headings = element("tr", "".join(element("th", title, scope="col") for title in titles))
+    table = element("table", element("thead", headings) + element("tbody", "\n".join(rows)))
+    known = "" if drawing.has_steps else " (in an order in which a parser may take them: the input does not tell)"
+    return element("details", element("summary", f"All steps{known}") + table)
+
+
+def _quoted(form: str) -> str:
+    """Between marks that keep the direction of the form from reaching what stands around it."""
+    return f"“\N{FIRST STRONG ISOLATE}{form}\N{POP DIRECTIONAL ISOLATE}”"
+
+
+def _dark() -> str:
+    return f"@media (prefers-color-scheme: dark) {{ {dark_style()} }}\n"
+
+
+@cache
+def _resource(name: str) -> str:
+    return files("easyfirst.render").joinpath(name).read_text(encoding="utf-8")
+
+
+def _hash(text: str) -> str:
+    return f"'sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}'"

@@ -1,0 +1,98 @@
+"""A dependency tree for LaTeX, with the package tikz-dependency.
+
+Words in other scripts than Latin need XeLaTeX or LuaLaTeX and a font that has them.
+"""
+
+from __future__ import annotations
+
+import re
+
+from easyfirst.render.confidence import band_of
+from easyfirst.render.drawing import Drawing
+
+HEAD = r"""\documentclass[multi=dependency,border=4pt]{standalone}
+\usepackage{iftex}
+\iftutex
+  \usepackage{fontspec} % \setmainfont{...}: a font that has all characters
+\else
+  \usepackage[T1]{fontenc}
+\fi
+\usepackage{tikz-dependency}
+\begin{document}
+"""
+"""What stands before the pictures, to compile them: each becomes a page."""
+TAIL = "\\end{document}\n"
+
+_CONTROL = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]")
+_NAMES = {
+    "\\": r"\textbackslash{}",
+    "{": r"\{",
+    "}": r"\}",
+    "$": r"\$",
+    "&": r"\char38{}",  # \& ends a cell
+    "#": r"\#",
+    "%": r"\%",
+    "_": r"\_",
+    "^": r"\textasciicircum{}",
+    "~": r"\textasciitilde{}",
+    "<": r"\textless{}",
+    ">": r"\textgreater{}",
+    "|": r"\textbar{}",
+    '"': r"\textquotedbl{}",
+    "[": "{[}",  # not the options of what stands before it
+    "]": "{]}",
+    "-": "-{}",  # two of these, and of the following, would become another character
+    "'": "'{}",
+    "`": "`{}",
+    ",": ",{}",
+    "!": "!{}",
+    "?": "?{}",
+    "\N{REPLACEMENT CHARACTER}": "?{}",
+}
+_TABLE = str.maketrans(_NAMES)
+
+
+def draw_latex(drawing: Drawing) -> str:
+    """A ``dependency`` environment. The words of a sentence in a script written from right to left stand that way."""
+    n = len(drawing)
+    columns = list(range(n, 0, -1)) if drawing.is_right_to_left else list(range(1, n + 1))
+    place = {m: column for column, m in enumerate(columns, 1)}
+    lines = [r"\begin{dependency}", r"  \begin{deptext}[column sep=0.6em]"]
+    lines.append(_row([drawing.forms[m - 1] for m in columns]))
+    if drawing.tags is not None:
+        lines.append(_row([drawing.tag(m) for m in columns]))
+    lines.append(r"  \end{deptext}")
+    for m, head in enumerate(drawing.heads, 1):
+        if head is not None:
+            command = rf"\depedge{_style(drawing, m)}{{{place[head]}}}" if head else rf"\deproot{_style(drawing, m)}"
+            lines.append(f"  {command}{{{place[m]}}}{{{_label(drawing, m)}}}")
+    return "\n".join([*lines, "\\end{dependency}\n"])
+
+
+def _row(cells: list[str]) -> str:
+    return "    " + r" \& ".join(escape_latex(cell) or "{}" for cell in cells) + r" \\"
+
+
+def _style(drawing: Drawing, m: int) -> str:
+    confidence = drawing.confidence_of(m)
+    if confidence is None:
+        return ""
+    color = band_of(confidence).light
+    red, green, blue = (int(color[i : i + 2], 16) for i in (1, 3, 5))
+    dashes = ", dashed" if confidence < 0.5 else ""
+    return f"[edge style={{draw={{rgb,255:red,{red};green,{green};blue,{blue}}}{dashes}}}]"
+
+
+def _label(drawing: Drawing, m: int) -> str:
+    step = drawing.step_of(m)
+    mark = "" if step is None else rf"\textsuperscript{{{step}}}"
+    return escape_latex(drawing.relation(m)) + mark
+
+
+def escape_latex(text: str) -> str:
+    r"""A text as LaTeX prints it, character by character.
+
+    >>> print(escape_latex("50 % of R&D"))
+    50 \% of R\char38{}D
+    """
+    return _CONTROL.sub("\N{REPLACEMENT CHARACTER}", text).translate(_TABLE)

@@ -1,0 +1,254 @@
+"""Where the words and the arcs of a picture stand: words in lines that fit a width, arcs above them.
+
+An arc is drawn as a line that rises from one word, runs level, and falls to the other. A short arc is low and a
+longer one is higher, so that arcs of a projective tree do not cross. An arc between words of different lines goes out
+at the end of one line and comes in at the beginning of the other: it has a piece in each line. All is laid out from
+left to right; for a script written from right to left the whole is mirrored at the end.
+
+There are no fonts to ask, so the widths of texts are estimated, and rather too wide than too narrow.
+"""
+
+from __future__ import annotations
+
+import unicodedata
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from easyfirst.render.drawing import Drawing
+
+FORM_SIZE, TAG_SIZE, LABEL_SIZE = 16, 11, 11  # of letters, in pixels
+GAP, MARGIN, OPEN_MARGIN = 18.0, 14.0, 46.0
+LEVEL, BASE, SLOT = 20.0, 12.0, 8.0
+LINE_GAP = 14.0
+_NARROW, _BROAD = set("fijlrtI.,;:!|'`()[]{}/\\- "), set("mwMW@%—…")
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """A word: the middle of its column, and the height at which arcs touch it."""
+
+    word: int
+    x: float
+    y: float
+
+
+@dataclass(frozen=True, slots=True)
+class Piece:
+    """What an arc, or the arrow of the root, has in one line. Where it has no end in the line it is open."""
+
+    head: int
+    modifier: int
+    start: float  # x of the end at the head's side, or where it comes in
+    end: float  # x of the end at the modifier's side, or where it goes out
+    top: float  # y of the level part
+    base: float  # y where it touches words
+    has_head: bool
+    has_modifier: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Layout:
+    """A picture's places and pieces, in pixels; y grows downward."""
+
+    width: float
+    height: float
+    places: tuple[Place, ...]
+    pieces: tuple[Piece, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class _Span:
+    """An arc in a line, before its place is known: from its first to its last column there."""
+
+    head: int
+    modifier: int
+    first: float  # half a word before the line if it comes in from there
+    last: float
+
+    @property
+    def length(self) -> int:
+        return abs(self.head - self.modifier) if self.head else 0
+
+
+def text_width(text: str, size: float) -> float:
+    """About how wide a text is in a common font without serifs."""
+    return size * sum(map(_character_width, text))
+
+
+def _character_width(c: str) -> float:
+    if unicodedata.combining(c) or unicodedata.category(c) in ("Mn", "Me", "Cf"):
+        return 0.0
+    if unicodedata.east_asian_width(c) in "WF":
+        return 1.25 if ord(c) > 0x1F000 else 1.02
+    if c in _NARROW:
+        return 0.36
+    if c in _BROAD or "\u0900" <= c <= "\u109f":  # the scripts of India and their neighbours are broad
+        return 0.95
+    return 0.72 if c.isupper() else 0.6
+
+
+def label_of(drawing: Drawing, m: int) -> tuple[str, str]:
+    """What stands on an arc: the relation, and the step or nothing."""
+    step = drawing.step_of(m)
+    return drawing.relation(m), "" if step is None else str(step)
+
+
+def lay_out(drawing: Drawing, width: float) -> Layout:
+    """The places of all parts of a picture, which is not wider than ``width`` unless a word is."""
+    columns = _columns(drawing)
+    gaps = _gaps(drawing, columns)
+    lines = _break_lines(columns, gaps, width)
+    tagged = any(drawing.tag(m) for m in range(1, len(drawing) + 1))
+    below = FORM_SIZE * 1.35 + (TAG_SIZE * 1.4 if tagged else 0)
+    places: list[Place] = []
+    pieces: list[Piece] = []
+    y, right = LINE_GAP / 2, 0.0
+    for first, last in lines:
+        spans = _spans(drawing, first, last)
+        levels = _levels(spans)
+        base = y + max(levels, default=0) * LEVEL + BASE
+        centres = _centres(columns, gaps, first, last, is_open=any(span.first < first for span in spans))
+        out = MARGIN if not any(span.last > last for span in spans) else OPEN_MARGIN
+        right = max(right, centres[last] + columns[last - 1] / 2 + out)
+        places += [Place(m, x, base) for m, x in centres.items()]
+        pieces += _pieces(spans, levels, centres, columns, base)
+        y = base + below + LINE_GAP
+    pieces = [replace(piece, start=min(piece.start, right), end=min(piece.end, right)) for piece in pieces]
+    layout = Layout(right, y, tuple(places), tuple(pieces))
+    return _mirror(layout) if drawing.is_right_to_left else layout
+
+
+def _columns(drawing: Drawing) -> list[float]:
+    """The width of each word's column: for its form, its tag, the arcs that touch it, and the label of the root."""
+    n_arcs = [0] * (len(drawing) + 1)
+    for m, head in enumerate(drawing.heads, 1):
+        if head is not None:
+            n_arcs[m] += 1
+            n_arcs[head] += 1
+    columns: list[float] = []
+    for m, form in enumerate(drawing.forms, 1):
+        own = text_width(" ".join(label_of(drawing, m)), LABEL_SIZE) if drawing.heads[m - 1] == 0 else 14.0
+        texts = max(text_width(form, FORM_SIZE), text_width(drawing.tag(m), TAG_SIZE))
+        columns.append(max(own, texts, n_arcs[m] * SLOT * 0.7))
+    return columns
+
+
+def _gaps(drawing: Drawing, columns: Sequence[float]) -> list[float]:
+    """The space after each word, so much that every arc is as wide as its label."""
+    gaps = [GAP] * len(columns)
+    for h, m in sorted(drawing.arcs, key=lambda arc: abs(arc[0] - arc[1])):
+        first, last = min(h, m) - 1, max(h, m) - 1
+        needed = text_width(" ".join(label_of(drawing, m)), LABEL_SIZE) + 2 * SLOT
+        inside = (columns[first] + columns[last]) / 2 - 3 * SLOT
+        room = inside + sum(columns[first + 1 : last]) + sum(gaps[first:last])
+        for i in range(first, last):
+            gaps[i] += max(needed - room, 0.0) / (last - first)
+    return gaps
+
+
+def _break_lines(columns: Sequence[float], gaps: Sequence[float], width: float) -> list[tuple[int, int]]:
+    """The first and the last word of each line."""
+    room = width - 2 * MARGIN
+    if sum(columns) + sum(gaps[:-1]) > room:
+        room = width - 2 * OPEN_MARGIN
+    lines: list[tuple[int, int]] = []
+    first, used = 1, columns[0]
+    for m in range(2, len(columns) + 1):
+        more = gaps[m - 2] + columns[m - 1]
+        if used + more > room:
+            lines.append((first, m - 1))
+            first, used = m, columns[m - 1]
+        else:
+            used += more
+    return [*lines, (first, len(columns))]
+
+
+def _spans(drawing: Drawing, first: int, last: int) -> list[_Span]:
+    """What the arcs have in a line, the lowest first; the arrow of the root is the highest."""
+    spans: list[_Span] = []
+    roots: list[_Span] = []
+    for m, head in enumerate(drawing.heads, 1):
+        if head == 0 and first <= m <= last:
+            roots.append(_Span(0, m, m, m))
+        elif head:
+            a, b = max(min(m, head), first - 0.5), min(max(m, head), last + 0.5)
+            if a < b and b >= first and a <= last:
+                spans.append(_Span(head, m, a, b))
+    return sorted(spans, key=lambda span: (span.last - span.first, span.length, span.modifier)) + roots
+
+
+def _levels(spans: Sequence[_Span]) -> list[int]:
+    """How high each is drawn: above all before it that it shares a stretch with."""
+    levels: list[int] = []
+    for i, span in enumerate(spans):
+        below = (
+            level
+            for other, level in zip(spans[:i], levels, strict=True)
+            if (other.first < span.last and span.first < other.last)
+            or (not span.head and other.first <= span.first <= other.last)
+        )
+        levels.append(1 + max(below, default=0))
+    return levels
+
+
+def _centres(
+    columns: Sequence[float], gaps: Sequence[float], first: int, last: int, *, is_open: bool
+) -> dict[int, float]:
+    centres: dict[int, float] = {}
+    x = OPEN_MARGIN if is_open else MARGIN
+    for m in range(first, last + 1):
+        centres[m] = x + columns[m - 1] / 2
+        x += columns[m - 1] + gaps[m - 1]
+    return centres
+
+
+def _pieces(
+    spans: Sequence[_Span], levels: Sequence[int], centres: dict[int, float], columns: Sequence[float], base: float
+) -> list[Piece]:
+    anchors = _anchors(spans, centres, columns)
+    pieces: list[Piece] = []
+    for i, (span, level) in enumerate(zip(spans, levels, strict=True)):
+        left, right = anchors.get((i, span.first), 0.0), anchors.get((i, span.last), float("inf"))
+        is_left_head = span.head < span.modifier
+        pieces.append(
+            Piece(
+                head=span.head,
+                modifier=span.modifier,
+                start=left if is_left_head else right,
+                end=right if is_left_head else left,
+                top=base - BASE / 2 - level * LEVEL + LEVEL / 2,
+                base=base,
+                has_head=span.head in centres,
+                has_modifier=span.modifier in centres,
+            )
+        )
+    return pieces
+
+
+def _anchors(
+    spans: Sequence[_Span], centres: dict[int, float], columns: Sequence[float]
+) -> dict[tuple[int, float], float]:
+    """Where each span touches its words. Of the arcs to one side the longest stands nearest to the middle."""
+    touching: dict[int, list[tuple[float, int]]] = {m: [] for m in centres}
+    for i, span in enumerate(spans):
+        if span.first in touching and span.first == span.last:
+            touching[int(span.first)].append((0.0, i))
+            continue
+        rank = 1.0 / (i + 1)  # spans come from low to high
+        if span.first in touching:
+            touching[int(span.first)].append((rank, i))
+        if span.last in touching:
+            touching[int(span.last)].append((-rank, i))
+    anchors: dict[tuple[int, float], float] = {}
+    for m, ends in touching.items():
+        step = min(SLOT, columns[m - 1] / max(len(ends), 1))
+        for place, (_, i) in enumerate(sorted(ends)):
+            anchors[i, float(m)] = centres[m] + (place - (len(ends) - 1) / 2) * step
+    return anchors
+
+
+def _mirror(layout: Layout) -> Layout:
+    width = layout.width
+    places = tuple(replace(place, x=width - place.x) for place in layout.places)
+    pieces = tuple(replace(piece, start=width - piece.start, end=width - piece.end) for piece in layout.pieces)
+    return replace(layout, places=places, pieces=pieces)

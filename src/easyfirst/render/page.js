@@ -1,0 +1,48 @@
+// The step-through of every sentence on the page. All it needs to know stands in the page: the rows of a sentence's
+// table are its steps, in order. At step k the first k arcs are there, and the pending list is as it was when the k-th
+// was chosen.
+"use strict";
+for (const section of document.querySelectorAll("section[data-steps]")) {
+  const rows = [...section.querySelectorAll("tbody tr")];
+  const items = new Map([...section.querySelectorAll(".pending li")].map((item) => [item.dataset.id, item]));
+  const words = new Map([...section.querySelectorAll("svg .word")].map((word) => [word.dataset.id, word]));
+  const arcs = new Map([...section.querySelectorAll("svg .arc")].map((arc) => [arc.dataset.modifier, arc]));
+  const stepper = section.querySelector(".stepper");
+  const slider = stepper.querySelector("input");
+  const now = stepper.querySelector(".now");
+  const [back, forward] = stepper.querySelectorAll("button");
+  const last = rows.length + 1; // when all is done
+
+  const show = (step) => {
+    const chosen = step >= 1 && step < last ? rows[step - 1].dataset : {};
+    const done = new Set(rows.slice(0, step).map((row) => row.dataset.modifier));
+    for (const [id, item] of items) {
+      const isHead = id === chosen.head, isModifier = id === chosen.modifier;
+      item.hidden = done.has(id) && !isModifier;
+      item.querySelector(".role").textContent = isHead ? "head" : isModifier ? "modifier" : "";
+      for (const shown of [item, words.get(id)]) {
+        shown.classList.toggle("is-head", isHead);
+        shown.classList.toggle("is-modifier", isModifier);
+        shown.classList.toggle("is-gone", step < last && done.has(id) && !isModifier);
+      }
+    }
+    for (const [modifier, arc] of arcs) {
+      const isAttachment = arc.dataset.head !== "0";
+      arc.toggleAttribute("hidden", isAttachment ? !done.has(modifier) : step < last);
+      arc.classList.toggle("is-new", modifier === chosen.modifier);
+    }
+    const text = step === 0 ? stepper.dataset.start : step === last ? stepper.dataset.end : rows[step - 1].dataset.text;
+    now.textContent = text;
+    slider.value = step;
+    slider.setAttribute("aria-valuetext", text);
+    back.disabled = step === 0;
+    forward.disabled = step === last;
+  };
+
+  slider.addEventListener("input", () => show(Number(slider.value)));
+  back.addEventListener("click", () => show(Math.max(Number(slider.value) - 1, 0)));
+  forward.addEventListener("click", () => show(Math.min(Number(slider.value) + 1, last)));
+  slider.max = last;
+  show(last);
+  stepper.hidden = false;
+}

@@ -1,0 +1,206 @@
+"""A dependency tree as SVG: arcs over words, in as many lines as the width needs.
+
+The picture has a title and a description for those who cannot see it. It needs no script, no font and no network. Its
+colours suit a light or a dark background, whichever the viewer prefers (``theme="auto"``), or one that is chosen.
+"""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from easyfirst.errors import InputError
+from easyfirst.render.confidence import BANDS, band_of, per_cent
+from easyfirst.render.drawing import Drawing
+from easyfirst.render.layout import FORM_SIZE, LABEL_SIZE, MARGIN, TAG_SIZE, Piece, Place, label_of, lay_out, text_width
+from easyfirst.render.markup import element, escape, number
+
+Theme = Literal["auto", "light", "dark"]
+WIDTH, MIN_WIDTH = 960.0, 160.0
+COLOURS = {
+    "light": {"background": "#ffffff", "form": "#1a1a1a", "tag": "#5c5c5c", "arc": "#3a3a3a", "label": "#333333"},
+    "dark": {"background": "#17171c", "form": "#f2f2f2", "tag": "#b0b0b8", "arc": "#c8c8d0", "label": "#dcdce4"},
+}
+FONT = "'Noto Sans', 'DejaVu Sans', Verdana, system-ui, sans-serif"
+CORNER, TIP = 6.0, 4.0
+
+
+def draw_svg(
+    drawing: Drawing,
+    *,
+    width: float = WIDTH,
+    theme: Theme = "auto",
+    name: str = "tree",
+    has_style: bool = True,
+) -> str:
+    """A picture at most so many pixels wide, if the words themselves are not wider. In a page with several pictures
+    each needs a ``name`` of its own, of letters, digits and hyphens. Without ``has_style`` the page must have
+    :func:`dark_style` in its own.
+
+    >>> svg = draw_svg(Drawing(["The", "fox"], [2, 0], ["det", "root"]))
+    >>> svg.startswith("<svg "), svg.endswith("</svg>")
+    (True, True)
+    """
+    if not width >= MIN_WIDTH:
+        raise InputError(f"a width of {width:g} pixels is too little for a picture; give {MIN_WIDTH:g} or more")
+    layout = lay_out(drawing, width)
+    is_dark, direction = theme == "dark", "rtl" if drawing.is_right_to_left else None
+    legend, legend_width = _legend(layout.height, is_dark=is_dark) if drawing.confidence is not None else ("", 0.0)
+    full_width = max(layout.width, legend_width)
+    height = layout.height + (24.0 if legend else 0.0)
+    shift = full_width - layout.width if direction else 0.0
+    colours = COLOURS["dark" if is_dark else "light"]
+    arcs = "".join(_arc(drawing, pieces, is_dark=is_dark) for pieces in _by_arc(layout.pieces))
+    words = "".join(_word(drawing, place, colours, direction) for place in layout.places)
+    style = f"@media (prefers-color-scheme:dark){{{dark_style()}}}" if has_style and theme == "auto" else ""
+    parts = (
+        element("title", escape(drawing.title or drawing.text), id=f"{name}-title"),
+        element("desc", escape(describe(drawing)), id=f"{name}-desc"),
+        element("style", style) if style else "",
+        element("rect", class_="background", width="100%", height="100%", fill=colours["background"]),
+        element("g", arcs + words, transform=f"translate({number(shift)} 0)" if shift else None),
+        legend,
+    )
+    return element(
+        "svg",
+        "".join(parts),
+        {"viewBox": f"0 0 {number(full_width)} {number(height)}"},
+        xmlns="http://www.w3.org/2000/svg",
+        class_="easyfirst",
+        width=full_width,
+        height=height,
+        role="img",
+        aria_labelledby=f"{name}-title {name}-desc",
+        font_family=FONT,
+        font_size=FORM_SIZE,
+    )
+
+
+def describe(drawing: Drawing) -> str:
+    """The tree in words: the sentence, and a clause for each arc."""
+    clauses = [describe_arc(drawing, m) for m, head in enumerate(drawing.heads, 1) if head is not None]
+    return f"{drawing.text} — {'; '.join(clauses)}." if clauses else drawing.text
+
+
+def describe_arc(drawing: Drawing, m: int) -> str:
+    """One arc in words: "The 1: det of fox 2 (step 1, 98 %)"."""
+    head, relation = drawing.heads[m - 1], drawing.relation(m) or "modifier"
+    step, confidence = drawing.step_of(m), drawing.confidence_of(m)
+    facts = [] if step is None else [f"step {step}"]
+    facts += [] if confidence is None else [per_cent(confidence)]
+    what = f"{relation} of {drawing.forms[head - 1]} {head}" if head else relation
+    return f"{drawing.forms[m - 1]} {m}: {what}" + (f" ({', '.join(facts)})" if facts else "")
+
+
+def dark_style() -> str:
+    """The colours for a dark background, as CSS."""
+    dark = COLOURS["dark"]
+    rules = [f".easyfirst .{part}{{fill:{dark[part]}}}" for part in ("background", "form", "tag", "label")]
+    rules.append(f".easyfirst .line{{stroke:{dark['arc']}}}.easyfirst .tip{{fill:{dark['arc']}}}")
+    for band in BANDS:
+        of = f".easyfirst .{band.name}"
+        rules.append(f"{of} .line{{stroke:{band.dark}}}{of} .tip,{of} .label{{fill:{band.dark}}}")
+    return "".join(rules)
+
+
+def _by_arc(pieces: tuple[Piece, ...]) -> list[list[Piece]]:
+    arcs: dict[int, list[Piece]] = {}
+    for piece in pieces:
+        arcs.setdefault(piece.modifier, []).append(piece)
+    return [arcs[m] for m in sorted(arcs)]
+
+
+def _arc(drawing: Drawing, pieces: list[Piece], *, is_dark: bool) -> str:
+    """All pieces of an arc, as one group that names its words."""
+    head, m = pieces[0].head, pieces[0].modifier
+    confidence = drawing.confidence_of(m)
+    colours = COLOURS["dark" if is_dark else "light"]
+    line, label = colours["arc"], colours["label"]
+    name = "arc"
+    if confidence is not None:
+        band = band_of(confidence)
+        line = label = band.dark if is_dark else band.light
+        name = f"arc {band.name}"
+    dashes = "5 3" if confidence is not None and confidence < 0.5 else None
+    look = {"fill": "none", "stroke": line, "stroke-width": 1.5, "stroke-dasharray": dashes}
+    parts = [element("title", escape(describe_arc(drawing, m)))]
+    for piece in pieces:
+        parts.append(element("path", "", look, class_="line", d=_path(piece)))
+        if piece.has_modifier:
+            x, y = piece.end, piece.base
+            tip = f"M{number(x)} {number(y)}l{number(-TIP)} {number(-1.7 * TIP)}h{number(2 * TIP)}z"
+            parts.append(element("path", class_="tip", d=tip, fill=line))
+        if piece.has_head or piece.has_modifier:
+            parts.append(_label(drawing, piece, label))
+    facts = {
+        "data-head": head,
+        "data-modifier": m,
+        "data-step": drawing.step_of(m),
+        "data-confidence": None if confidence is None else f"{confidence:.4g}",
+    }
+    return element("g", "".join(parts), facts, class_=name)
+
+
+def _path(piece: Piece) -> str:
+    """Up from the head, level, and down to the modifier, round at the corners; open ends run out of the line."""
+    start, end, top, base = piece.start, piece.end, piece.top, piece.base
+    tip = base - TIP
+    if not piece.head:
+        return f"M{number(end)} {number(top)}V{number(tip)}"
+    way = 1.0 if end > start else -1.0
+    bend = min(CORNER, abs(end - start) / 2)
+    begin = f"M{number(start)} {number(top)}"
+    if piece.has_head:
+        begin = (
+            f"M{number(start)} {number(base)}V{number(top + bend)}"
+            f"Q{number(start)} {number(top)} {number(start + way * bend)} {number(top)}"
+        )
+    if not piece.has_modifier:
+        return f"{begin}H{number(end)}"
+    corner = f"Q{number(end)} {number(top)} {number(end)} {number(top + bend)}"
+    return f"{begin}H{number(end - way * bend)}{corner}V{number(tip)}"
+
+
+def _label(drawing: Drawing, piece: Piece, colour: str) -> str:
+    relation, step = label_of(drawing, piece.modifier)
+    content = escape(relation)
+    if step:
+        content += element("tspan", escape(step), class_="step", font_weight="bold", dx=4 if relation else None)
+    x = (piece.start + piece.end) / 2 if piece.head else piece.end
+    if not content:
+        return ""
+    return element(
+        "text", content, class_="label", x=x, y=piece.top - 3, fill=colour, font_size=LABEL_SIZE, text_anchor="middle"
+    )
+
+
+def _word(drawing: Drawing, place: Place, colours: dict[str, str], direction: str | None) -> str:
+    m, x = place.word, place.x
+    y = place.y + FORM_SIZE * 1.1
+    look = {"fill": colours["form"], "text-anchor": "middle", "direction": direction}
+    parts = element("text", escape(drawing.forms[m - 1]), look, class_="form", x=x, y=y)
+    if tag := drawing.tag(m):
+        y += TAG_SIZE * 1.4
+        parts += element(
+            "text", escape(tag), class_="tag", x=x, y=y, fill=colours["tag"], font_size=TAG_SIZE, text_anchor="middle"
+        )
+    return element("g", parts, {"data-id": m}, class_="word")
+
+
+def _legend(y: float, *, is_dark: bool) -> tuple[str, float]:
+    """What the colours mean, in a line at the bottom; and how wide that is."""
+    x = MARGIN
+    parts: list[str] = []
+    for band in BANDS:
+        colour = band.dark if is_dark else band.light
+        sample = f"M{number(x)} {number(y + 8)}h18"
+        dashes = "5 3" if band is BANDS[0] else None
+        parts.append(
+            element(
+                "g",
+                element("path", class_="line", d=sample, stroke=colour, stroke_width=2.5, stroke_dasharray=dashes)
+                + element("text", band.label, class_="label", x=x + 23, y=y + 12, fill=colour, font_size=LABEL_SIZE),
+                class_=f"key {band.name}",
+            )
+        )
+        x += 23 + text_width(band.label, LABEL_SIZE) + 12
+    return element("g", "".join(parts), class_="legend"), x + MARGIN

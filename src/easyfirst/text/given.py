@@ -1,0 +1,98 @@
+"""What users give to be parsed, as sentences; every mistake is an :class:`InputError` that says what to do."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any, TypeAlias, cast
+
+from easyfirst.errors import InputError
+from easyfirst.treebank.sentence import Sentence
+
+SentenceLike: TypeAlias = "Sentence | Sequence[str] | Sequence[tuple[str, str]] | Sequence[tuple[str, str, str]]"
+"""What can be parsed: a list of words, of (word, tag) pairs, of (word, upos, xpos) triples, or a Sentence."""
+
+_Tags: TypeAlias = "list[str | None] | None"
+
+_EXAMPLE = "as in [['The', 'fox', 'jumps']]"
+
+
+def check_sentences(sentences: object) -> None:
+    """They are something that may hold sentences, not a text or a single sentence."""
+    if isinstance(sentences, str | bytes):
+        raise InputError(
+            f"the input is the text {_short(sentences)}; split it into words and give a list of sentences, "
+            f"each a list of words, {_EXAMPLE}"
+        )
+    if isinstance(sentences, Sentence):
+        raise InputError("the input is one Sentence; give a list of sentences: [sentence]")
+    if not isinstance(sentences, Iterable):
+        raise InputError(f"the input is of type {type(sentences).__name__}; give a list of sentences, {_EXAMPLE}")
+
+
+def check_texts(texts: object) -> None:
+    """They are something that may hold texts, not a single one."""
+    if isinstance(texts, str):
+        raise InputError("the input is one text; give a list of texts: [text]")
+    if isinstance(texts, bytes) or not isinstance(texts, Iterable):
+        raise InputError(f"the input is of type {type(texts).__name__}; give a list of texts: [text]")
+
+
+def to_sentence(item: object, number: int, *, reads: tuple[str, ...], needs: tuple[str, ...]) -> Sentence:
+    """A sentence from whatever the user gave. The parser ``reads`` these kinds of tags, and ``needs`` to be given
+    those."""
+    name = f"sentence {number}"
+    if isinstance(item, Sentence):
+        words: list[Any] = list(item.forms)
+    elif isinstance(item, str | bytes):
+        raise InputError(f"{name} is the text {_short(item)}; give each sentence as a list of words, {_EXAMPLE}")
+    elif isinstance(item, Iterable):
+        words = list(cast("Iterable[Any]", item))
+    else:
+        raise InputError(f"{name} is of type {type(item).__name__}; give each sentence as a list of words, {_EXAMPLE}")
+    if not words:
+        raise InputError(f"{name} has no words; leave it out")
+    if isinstance(item, Sentence):
+        return item
+    if all(isinstance(word, str) for word in words):
+        if isinstance(item, tuple) and needs and len(words) == 1 + len(needs):
+            raise InputError(
+                f"{name} is the tuple {item!r}: without tags it cannot be parsed, and if it is a word with its tag, "
+                "put the words of a sentence into a list"
+            )
+        forms, upos, xpos = words, None, None
+    else:
+        forms, upos, xpos = _split(words, name, reads, needs)
+    try:
+        return Sentence.from_words(forms, upos=upos, xpos=xpos)
+    except InputError as error:
+        raise InputError(f"{name}: {error}") from None
+
+
+def _split(
+    words: list[Any], name: str, reads: tuple[str, ...], needs: tuple[str, ...]
+) -> tuple[list[str], _Tags, _Tags]:
+    """Pairs or triples as forms, UPOS and XPOS."""
+    rows: list[Sequence[Any]] = []
+    for m, word in enumerate(words, 1):
+        if not isinstance(word, tuple | list):
+            raise InputError(f"{name}: word {m} is {word!r}; give words as texts or all of them as (word, tag) pairs")
+        row = cast("Sequence[Any]", word)
+        is_text = bool(row) and isinstance(row[0], str) and all(cell is None or isinstance(cell, str) for cell in row)
+        if not is_text or len(row) not in (2, 3) or len(row) != len(words[0]):
+            raise InputError(
+                f"{name}: word {m} is {word!r}; give (word, tag) pairs or (word, upos, xpos) triples, all alike"
+            )
+        rows.append(row)
+    forms, *tags = ([row[column] for row in rows] for column in range(len(rows[0])))
+    if len(tags) == 2:
+        return forms, tags[0], tags[1]
+    if reads == ("xpos",):
+        return forms, None, tags[0]
+    if "xpos" in needs:
+        what = "the model needs two" if len(needs) == 2 else "the model needs XPOS, but one tag is taken as UPOS"
+        raise InputError(f"{name} has one tag a word and {what}; give (word, upos, xpos) triples")
+    return forms, tags[0], None
+
+
+def _short(text: str | bytes) -> str:
+    return repr(text) if len(text) <= 40 else f"{text[:37]!r}..."

@@ -1,0 +1,60 @@
+"""The scripts that docs/recipe.md tells the owners of PTB and CTB to use."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import check_split
+import pytest
+import score_by_tags
+
+from easyfirst.treebank.conllu import read_conllu
+
+ROOT = Path(__file__).resolve().parent.parent.parent
+TABLES = ROOT / "bench" / "tables"
+TOY = ROOT / "examples" / "toy"
+
+
+def test_counts(tmp_path: Path) -> None:
+    crossing = "".join(
+        f"{m}\tw{m}\t_\tX\tY{m}\t_\t{h}\tr{m}\t_\t_\n" for m, h in enumerate((3, 4, 0, 3), 1)
+    )  # 2 -> 4 crosses 1 -> 3
+    path = tmp_path / "a.conllu"
+    path.write_text(f"{crossing}\n1\tyes\t_\tX\tY\t_\t0\tr3\t_\t_\n\n", encoding="utf-8")
+    counts = check_split.count(path)
+    assert counts.values == {"sentences": 2, "words": 5, "relations": 4, "UPOS": 1, "XPOS": 5}
+    assert counts.non_projective_sentences == 50
+    command = [sys.executable, str(TABLES / "check_split.py"), *[str(path)] * 3]
+    assert subprocess.run(command, check=True, capture_output=True).stdout.count(b"words 5,") == 3
+    done = subprocess.run([*command, "--treebank", "ptb"], check=False, capture_output=True, text=True)
+    assert done.returncode == 1
+    assert "words 5 (WRONG: 950,028)" in done.stdout
+    assert "relations 4 (check: 45 expected)" in done.stdout
+    assert subprocess.run([*command, "--treebank", "ctb"], check=False, capture_output=True).returncode == 0
+
+
+def test_scores_by_tags(tmp_path: Path) -> None:
+    gold = "1\ta\t_\t_\tNN\t_\t2\tx\t_\t_\n2\tb\t_\t_\tVB\t_\t0\troot\t_\t_\n3\t``\t_\t_\t``\t_\t2\tp\t_\t_\n\n"
+    system = gold.replace("2\tx", "2\ty").replace("2\tp", "1\tp")
+    for name, text in (("gold", gold), ("system", system)):
+        (tmp_path / name).write_text(text, encoding="utf-8")
+    tally = score_by_tags.score(read_conllu(tmp_path / "gold"), read_conllu(tmp_path / "system"), {"``"})
+    assert (tally.words, tally.heads, tally.labelled) == (2, 2, 1)
+
+
+@pytest.mark.slow
+def test_jackknifed_tags(toys: Path) -> None:
+    train = TOY / "handwritten.conllu"
+    command = [sys.executable, str(TABLES / "jackknife_tags.py"), "--train", str(train)]
+    command += ["--dev", str(toys / "dev.conllu"), "--test", str(toys / "test.conllu")]
+    command += ["--out", str(toys / "tagged"), "--folds", "2", "--epochs", "1"]
+    subprocess.run(command, check=True, capture_output=True, timeout=600)
+    made, gold = list(read_conllu(toys / "tagged" / "train.conllu")), list(read_conllu(train))
+    assert [sentence.forms for sentence in made] == [sentence.forms for sentence in gold]
+    assert [sentence.heads for sentence in made] == [sentence.heads for sentence in gold]
+    assert all("_" not in sentence.upos for sentence in made)
+    folds = json.loads((toys / "tagged" / "jackknife" / "fold-1.json").read_bytes())
+    assert folds["tags"]

@@ -1,0 +1,202 @@
+"""The runner of the tables: it finishes, goes on after being killed, and never tests twice. All in real processes."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+import results
+
+TABLES = Path(__file__).resolve().parent.parent.parent / "bench" / "tables"
+SIZES = ", ".join(f'"network.{name}_dim" = 4' for name in ("word", "tag", "relation", "vector", "tree", "hidden"))
+TREEBANKS = """
+[en]
+name = "toy"
+tags = "gold UPOS tags"
+train = "train.conllu"
+dev = "dev.conllu"
+test = "test.conllu"
+vectors = "none.txt"
+licence = "Apache-2.0"
+minutes = 1
+"""
+DECLARED = """
+[[table]]
+id = "t"
+title = "Toys"
+options = {{ preset = "paper", epochs = {epochs} }}
+settings = {{ {sizes} }}
+
+[[table.row]]
+id = "a"
+label = "first"
+options = {{}}
+paper.en = {{ dev = [90.0, 80.0], test = [91.0, 81.0] }}
+
+[[table.row]]
+id = "same"
+label = "the first again"
+options = {{}}
+
+[[table.row]]
+id = "published"
+label = "another system"
+paper.en = {{ dev = [70.0, 60.0], test = [71.0, 61.0] }}
+
+[[table.row]]
+id = "wish"
+label = "a wish"
+options = {{}}
+needs = "something else"
+
+[[finding]]
+id = "same"
+claim = "Nothing changes."
+pairs = [["t.a", "t.same"]]
+"""
+
+
+@pytest.fixture
+def place(toys: Path) -> Path:
+    """Data, and a file that names it."""
+    (toys / "treebanks.toml").write_text(TREEBANKS, encoding="utf-8")
+    return toys
+
+
+def declare(place: Path, epochs: int) -> None:
+    (place / "toy.toml").write_text(DECLARED.format(epochs=epochs, sizes=SIZES), encoding="utf-8")
+
+
+def start(place: Path, *options: str) -> subprocess.Popen[str]:
+    """The runner, with its children in a process group of their own."""
+    command = [sys.executable, str(TABLES / "run.py"), str(place / "toy.toml"), *options]
+    command += ["--treebanks", str(place / "treebanks.toml"), "--results", str(place / "results.jsonl")]
+    command += ["--data", str(place), "--vectors", str(place), "--out", str(place / "runs")]
+    return subprocess.Popen(
+        command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, start_new_session=True
+    )
+
+
+def finish(process: subprocess.Popen[str], code: int = 0) -> str:
+    output, _ = process.communicate(timeout=600)
+    assert process.returncode == code, output
+    return output
+
+
+def recorded(place: Path) -> list[dict[str, Any]]:
+    return results.read_lines(place / "results.jsonl")
+
+
+def wait_for_epoch(place: Path) -> None:
+    """Until the first checkpoint is written."""
+    for _ in range(6000):
+        if list(place.glob("runs/*/model/training/checkpoint.safetensors")):
+            return
+        time.sleep(0.05)
+    raise AssertionError("no checkpoint in five minutes")
+
+
+def starts(place: Path) -> list[bool]:
+    """For each start of a training whether it went on with a run."""
+    [path] = place.glob("runs/*/starts.jsonl")
+    return [line["resumed"] for line in results.read_lines(path)]
+
+
+def test_trains_tests_once_and_renders(place: Path) -> None:
+    declare(place, epochs=2)
+    output = finish(start(place))
+    assert "done   t.a.en.1" in output
+    [line] = recorded(place)  # two rows share the run
+    assert (line["table"], line["row"], line["language"], line["seed"]) == ("t", "a", "en", 1)
+    assert (line["epochs"], line["starts"]) == (2, 1)
+    assert line["best_epoch"] in (1, 2)
+    assert len(line["dev_by_epoch"]) == 2
+    for part in ("dev", "test"):
+        assert set(line[part]) == {"conllx", "ud", "full"}
+        assert all(0 <= line[part][name]["LAS"] <= line[part][name]["UAS"] <= 100 for name in line[part])
+    assert {"commit", "date", "cpu", "cpu_seconds", "data"} <= set(line)
+
+    [answer] = place.glob("runs/*/test.json")
+    tested = answer.stat().st_mtime_ns
+    assert finish(start(place)) == ""
+    assert "done     t.a.en.1" in finish(start(place, "--list"))
+    check_page(place)
+
+    (place / "results.jsonl").unlink()  # as if killed after testing, before recording
+    finish(start(place))
+    assert recorded(place)[0]["test"] == line["test"]
+    assert answer.stat().st_mtime_ns == tested
+
+
+def check_page(place: Path) -> None:
+    page = place / "page.md"
+    command = [sys.executable, str(TABLES / "render.py"), str(place / "toy.toml"), "--page", str(page)]
+    command += ["--treebanks", str(place / "treebanks.toml"), "--results", str(place / "results.jsonl")]
+    subprocess.run(command, check=True)
+    text = page.read_text(encoding="utf-8")
+    test = recorded(place)[0]["test"]["conllx"]
+    assert f"{test['UAS']:.2f} / {test['LAS']:.2f}" in text
+    assert "| first | 90.0 / 80.0 | 91.0 / 81.0 |" in text
+    assert "| another system | 70.0 / 60.0 | 71.0 / 61.0 | – |" in text
+    assert "+0.00 / +0.00 | one seed: spread not known" in text
+    assert "*a wish* needs something else." in text
+    assert "1 of 1 runs are done" in text
+
+
+@pytest.mark.slow
+def test_goes_on_after_everything_was_killed(place: Path) -> None:
+    declare(place, epochs=100)
+    runner = start(place)
+    wait_for_epoch(place)
+    os.killpg(runner.pid, signal.SIGKILL)
+    runner.communicate()
+    assert recorded(place) == []
+    with (place / "results.jsonl").open("ab") as stream:
+        stream.write(b'{"key": "half a li')  # what a kill while writing leaves
+    assert "stopped  t.a.en.1" in finish(start(place, "--list"))
+    finish(start(place))
+    [line] = recorded(place)
+    assert (line["epochs"], line["starts"]) == (100, 2)
+    assert starts(place) == [False, True]
+
+
+@pytest.mark.slow
+def test_waits_for_a_training_that_outlived_its_runner(place: Path) -> None:
+    declare(place, epochs=100)
+    runner = start(place)
+    wait_for_epoch(place)
+    os.killpg(runner.pid, signal.SIGSTOP)
+    runner.kill()
+    runner.wait()
+    assert "running  t.a.en.1" in finish(start(place, "--list"))
+    other = start(place)
+    os.killpg(runner.pid, signal.SIGCONT)
+    finish(other)
+    runner.communicate()
+    [line] = recorded(place)
+    assert line["epochs"] == 100
+
+
+def test_failure_is_told_and_is_not_a_result(place: Path) -> None:
+    declare(place, epochs=1)
+    (place / "train.conllu").write_text("not CoNLL-U\n", encoding="utf-8")
+    output = finish(start(place), code=1)
+    assert "FAILED t.a.en.1: training ended with code 2: error: " in output
+    assert recorded(place) == []
+
+
+def test_options(place: Path) -> None:
+    declare(place, epochs=1)
+    assert "at most one training a core" in finish(start(place, "--jobs", "1000"), code=2)
+    assert finish(start(place, "--only", "t.other.*")) == ""
+    listed = finish(start(place, "--list", "--only", "same"))
+    assert listed.startswith("to do    t.a.en.1 ")
+    assert "needs    t.wish" in listed
+    (place / "toy.toml").write_text("[[table]]\nid = 't'\ntitle = 'T'\ncolour = 1\n", encoding="utf-8")
+    assert "colour" in finish(start(place, "--list"), code=2)

@@ -1,0 +1,121 @@
+"""The tables: what is declared is right and can be run, and the page says what is known and what is not."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import experiments
+import pytest
+import render
+import results
+import summary
+import typer
+
+from easyfirst.cli import build_app
+from easyfirst.model.config import preset
+
+TABLES = Path(__file__).resolve().parent.parent.parent / "bench" / "tables"
+
+
+def declared_rows() -> Iterator[tuple[str, experiments.Row]]:
+    for table in experiments.read_plan().tables:
+        for row in table.rows:
+            yield f"{table.id}.{row.id}", row
+
+
+class TestDeclarations:
+    def test_rows(self) -> None:
+        names = {name for name, _ in declared_rows()}
+        wanted = {"bottom-up", "htlstm", "bilstm", "external", "no-tags"}
+        assert {f"rows.{row}" for row in wanted} <= names
+        assert {"oracle.rand", "oracle.rand-nodyn", "oracle.ext", "oracle.ext-nodyn"} <= names
+        assert {"choices.gru", "choices.elman", "choices.window-1", "choices.window-3"} <= names
+
+    @pytest.mark.parametrize(("name", "row"), list(declared_rows()), ids=lambda value: str(value)[:30])
+    def test_only_options_that_train_has(self, name: str, row: experiments.Row) -> None:
+        if row.options is None:
+            assert row.paper, name
+            return
+        train = typer.main.get_command(build_app()).commands["train"]  # pyright: ignore[reportAttributeAccessIssue]
+        known = {option for parameter in train.params for option in parameter.opts}
+        assert {f"--{option}" for option in row.options} <= known
+        tables: dict[str, dict[str, Any]] = {"network": {}, "training": {}}
+        for key, value in row.settings.items():
+            table, _, setting = key.partition(".")
+            tables[table][setting] = value
+        if "tags" in row.options:
+            tables["network"]["tags"] = row.options["tags"]
+        preset(row.options["preset"], **tables)
+
+    def test_rows_with_the_same_options_share_a_run(self) -> None:
+        runs = experiments.read_plan().runs()
+        assert len({run.key for run in runs}) == len(runs)
+        [shared] = [run for run in runs if "rows.bilstm.en.1" in run.places]
+        assert {"oracle.rand.en.1", "choices.default.en.1"} <= set(shared.places)
+        assert shared.wants_test
+
+    def test_figures_of_the_paper(self) -> None:
+        rows = dict(declared_rows())
+        assert rows["rows.bilstm"].paper["en"] == {"dev": [93.0, 90.5], "test": [92.6, 90.2]}
+        assert rows["rows.bottom-up"].paper["zh"]["test"] == [78.8, 76.3]
+        for here, there in (("oracle.rand", "rows.bilstm"), ("oracle.ext", "rows.external")):
+            for language in ("en", "zh"):
+                assert rows[here].paper[language]["dev"] == rows[there].paper[language]["dev"]
+
+    def test_licensed_treebanks_have_the_papers_tags(self) -> None:
+        plan = experiments.read_plan([TABLES / "paper.toml"], TABLES / "licensed.toml")
+        tags = {run.places[0]: run.options["tags"] for run in plan.runs()}
+        assert tags.pop("rows.no-tags.en.1") == tags.pop("rows.no-tags.zh.1") == "none"
+        assert set(tags.values()) == {"xpos"}
+
+    @pytest.mark.parametrize(
+        "text",
+        [
+            "[[table]]\nid = 't'\n",
+            "[[table]]\nid = 't'\ntitle = 'T'\n[[table.row]]\nid = 'a'\nlabel = 'A'\nlanguages = ['xx']\n",
+            "[[finding]]\nid = 'f'\nclaim = 'c'\npairs = [['t.a', 't.b']]\n",
+            "[other]\n",
+            "not TOML",
+        ],
+    )
+    def test_mistakes(self, tmp_path: Path, text: str) -> None:
+        path = tmp_path / "bad.toml"
+        path.write_text(text, encoding="utf-8")
+        with pytest.raises(experiments.DeclarationError):
+            experiments.read_plan([path])
+
+
+class TestPage:
+    def test_without_results(self, tmp_path: Path) -> None:
+        plan = experiments.read_plan()
+        render.write(tmp_path / "page.md", plan, results.Results(tmp_path / "none.jsonl"))
+        text = (tmp_path / "page.md").read_text(encoding="utf-8")
+        assert "| + htlstm | 92.4 / 90.1 | 92.0 / 89.8 | not run yet |" in text
+        assert f"0 of {len(plan.runs())} runs are done" in text
+        for name in ("Dyer", "Chen & Manning", "Zhang & Nivre", "Martins", "Pei", "Weiss", "Le & Zuidema", "Zhu"):
+            assert name in text
+
+    def test_every_finding_has_its_place(self) -> None:
+        assert {finding.id for finding in experiments.read_plan().findings} == set(render.read_findings())
+
+    def test_prose_is_copied(self, tmp_path: Path) -> None:
+        path = tmp_path / "findings.md"
+        path.write_text("<!-- a\n## hidden\n-->\n## baseline\n\nIt is so.\n\n## tags\n", encoding="utf-8")
+        assert render.read_findings(path) == {"baseline": "It is so.", "tags": ""}
+        text = render.page(experiments.read_plan(), {}, render.read_findings(path))
+        assert "\nIt is so.\n" in text
+
+    def test_ties(self) -> None:
+        two, one = summary.Score(90.0, 0.3, 2), summary.Score(90.2, 0.0, 1)
+        assert summary.verdict(one, two, None) == "tie (spread 0.30)"
+        assert summary.verdict(summary.Score(91.0, 0.2, 3), two, None) == "differ (spread 0.30)"
+        assert summary.verdict(one, one, 0.1) == "tie (spread 0.10)"
+        assert summary.verdict(one, one, None) == "one seed: spread not known"
+        assert str(two) == "90.00 [0.30]"
+
+    def test_seeds_are_averaged(self) -> None:
+        lines = [{"dev": {"ud": {"LAS": value}}, "test": None} for value in (80.0, 81.0)]
+        assert summary.score(lines, "dev", "ud", "LAS") == summary.Score(80.5, 1.0, 2)
+        assert summary.score(lines, "test", "ud", "LAS") is None
