@@ -200,7 +200,7 @@ class TestModels:
         done = run("models", "--json")
         assert done.returncode == 0
         found = json.loads(done.stdout)
-    assert "en" in found
-    for facts in found.values():
+        assert "en" in found
+        for facts in found.values():
             assert Path(facts["path"]).is_dir()
         assert run("models").returncode == 0
