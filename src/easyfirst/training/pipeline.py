@@ -159,6 +159,8 @@ def _refuse_other_vectors(out: Path, parts: Sequence[str], material: Material) -
 
 def _forget(out: Path, parts: Sequence[str]) -> None:
     """Do away with old runs of all parts now: if this one is killed, none of theirs is resumed."""
+    if not out.is_dir():
+        return
     try:
         for part in parts:
             (_folder(out, part) / CHECKPOINT).unlink(missing_ok=True)
