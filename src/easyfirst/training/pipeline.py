@@ -167,7 +167,7 @@ def _forget(out: Path, parts: Sequence[str]) -> None:
         if PARSER in parts or TAGGER in parts:
             forget_folds(_folder(out, JACKKNIFE))
     except OSError as error:
-        raise ModelError(f"{out} cannot be written: {error.strerror or error}") from error
+        raise ModelError(f"{out / trainer.FOLDER} cannot be written: {error.strerror or error}") from error
 
 
 def _refuse_to_overwrite(out: Path, parts: Sequence[str]) -> None:
