@@ -73,7 +73,8 @@ def test_several_sentences_need_a_directory(data: Path, tmp_path: Path) -> None:
     assert (done.exit_code, done.stdout) == (2, "")
     assert "an SVG holds one sentence" in done.stderr
     assert "-o DIR" in done.stderr
-    assert call(data / "scripts.conllu", "--to", "svg", "-o", tmp_path).exit_code == 0
+    tmp_path = tmp_path / "made"
+    assert call(data / "scripts.conllu", "--to", "svg", "-o", f"{tmp_path}/").exit_code == 0
     assert sorted(path.name for path in tmp_path.iterdir()) == ["1.svg", "2.svg", "3.svg", "4.svg"]
     for path, sentence in zip(sorted(tmp_path.iterdir()), read_conllu(data / "scripts.conllu"), strict=True):
         root = ElementTree.parse(path).getroot()
@@ -114,7 +115,7 @@ def test_displacy(data: Path) -> None:
     [
         (["missing.conllu"], "missing.conllu: there is no such file"),
         (["-", "--to", "html", "-o", "no/where.html"], "there is no directory no for the output"),
-        (["-", "--to", "svg", "-o", "nowhere/"], "nowhere/: there is no such directory; make it first"),
+        (["-", "--to", "svg", "-o", "/dev/null/in/"], "/dev/null/in/: the directory cannot be made: Not a directory"),
         (["-", "--to", "html", "-o", "."], "this is a directory; name a file"),
         (["-", "--to", "svg", "--width", "100"], "--width 100 is too little for svg"),
         (["-", "--to", "svg"], "the input has no sentence to draw"),

@@ -82,7 +82,7 @@ def render(
     """Draw the trees of CoNLL-U files.
 
     ArcConf= and Step= in MISC become colours and numbers. An SVG holds one sentence: of several, name one
-    with --sentence, or a directory with -o, which gets 1.svg, 2.svg and so on. All others hold any number.
+    with --sentence, or a directory (DIR/) with -o, which gets 1.svg, 2.svg and so on. All others hold any number.
 
     \b
     Examples:
@@ -119,8 +119,11 @@ def _read(names: Iterable[str]) -> Iterator[Sentence]:
 
 def _is_directory(name: str) -> bool:
     path = Path(name)
-    if name.endswith(("/", os.sep)) and not path.is_dir():
-        raise DataError("there is no such directory; make it first", source=name)
+    if name.endswith(("/", os.sep)) and not path.exists():
+        try:
+            path.mkdir(parents=True)
+        except OSError as error:
+            raise DataError(f"the directory cannot be made: {error.strerror or error}", source=name) from error
     return path.is_dir()
 
 
