@@ -68,7 +68,7 @@ def test_a_damaged_directory_is_refused(tmp_path: Path) -> None:
         ({"token_layers": 0}, "token_layers must be from 1"),
         ({"min_count": 0}, "min_count"),
         ({"hidden": 3}, "unknown setting network.hidden"),
-        ({"hidden_dim": 3.5}, "whole number"),
+        ({"hidden_dim": 3.5}, "must be of type int"),
         ([], "table of settings"),
     ],
 )

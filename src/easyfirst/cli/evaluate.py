@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from easyfirst.cli.files import STANDARD, STDIN, open_input
+from easyfirst.cli.files import STANDARD, STDIN, open_input, warn_of_name
 from easyfirst.cli.threads import set_threads
 from easyfirst.errors import DataError, ModelError
 from easyfirst.treebank.conllu import ConlluReader
@@ -80,6 +80,8 @@ def evaluate(
         raise typer.BadParameter("only one of GOLD and SYSTEM can be stdin", param_hint="SYSTEM")
     if text and (by_relation or by_length):
         raise typer.BadParameter("needs equal words; leave out --text", param_hint="--by-relation or --by-length")
+    if model is not None:
+        warn_of_name(model)
     if predicted_tags and (model is None or text):
         raise typer.BadParameter("goes with --model and without --text", param_hint="--predicted-tags")
     if text:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, dataclass
 from os import PathLike
 from pathlib import Path
 from typing import Any
@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from easyfirst.errors import ConfigError, ModelError
-from easyfirst.model.config import MAX_LAYERS, MAX_SIZE
+from easyfirst.model.config import MAX_LAYERS, MAX_SIZE, build_settings
 from easyfirst.model.files import VOCABULARY
 from easyfirst.model.parameters import embedding, glorot, rnn_arrays, rnn_shapes
 from easyfirst.model.part import Part, load_part, save_part
@@ -46,14 +46,8 @@ class TokenizerConfig:
 
     @classmethod
     def from_dict(cls, values: Mapping[str, Any]) -> TokenizerConfig:
-        """From JSON; an unknown key or a value that is no whole number is a :class:`ConfigError`."""
-        if not isinstance(values, Mapping):  # pyright: ignore[reportUnnecessaryIsInstance]
-            raise ConfigError("network must be a table of settings")
-        known = [field.name for field in fields(cls)]
-        for key, value in values.items():
-            _require(key in known, f"unknown setting network.{key}; there are: {', '.join(known)}")
-            _require(type(value) is int, f"network.{key} must be a whole number, not {value!r}")
-        return cls(**values)
+        """From JSON; an unknown key or a value of the wrong type is a :class:`ConfigError`."""
+        return build_settings(cls(), values, "network.")
 
 
 @dataclass(frozen=True, slots=True)

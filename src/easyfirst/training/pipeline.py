@@ -198,7 +198,7 @@ def _train_tokenizer(
         spaces=config.spaces,
         seed=learning.seed,
     )
-    fingerprint = _fingerprint(material) | {"network": asdict(config.tokenizer), "spaces": config.spaces}
+    fingerprint = {**material.fingerprint, "network": asdict(config.tokenizer), "spaces": config.spaces}
     return _learn(job, TOKENIZER, task, learning, reporter, resume=resume, fingerprint=fingerprint)
 
 
@@ -214,7 +214,7 @@ def _train_tagger(
         vectors=material.shared_vectors,
         out=job.out / TAGGER,
     )
-    fingerprint = _fingerprint(material) | {"network": asdict(config.tagger)}
+    fingerprint = {**material.fingerprint, "network": asdict(config.tagger)}
     return _learn(job, TAGGER, task, learning, reporter, resume=resume, fingerprint=fingerprint)
 
 
@@ -237,10 +237,6 @@ def _learn(
         resume=resume and has_checkpoint(folder),
         fingerprint=fingerprint,
     )
-
-
-def _fingerprint(material: Material) -> dict[str, Any]:
-    return dict(material.fingerprint)
 
 
 def _tag(job: Job, config: PipelineConfig, reporter: Reporter, material: Material, *, resume: bool) -> Material:
