@@ -185,12 +185,12 @@ class TestMisuse:
 
 
 class TestStorage:
-    @pytest.mark.parametrize("half", [False, True])
-    def test_saved_and_loaded(self, nlp: Parser, tmp_path: Path, half: bool) -> None:
-        nlp.save(tmp_path / "model", half=half)
+    @pytest.mark.parametrize("bits", [32, 16, 8])
+    def test_saved_and_loaded(self, nlp: Parser, tmp_path: Path, bits: int) -> None:
+        nlp.save(tmp_path / "model", bits=bits)
         again = load(tmp_path / "model")
         assert again(TEXT).tokens == nlp(TEXT).tokens
-        if not half:
+        if bits == 32:
             assert again(TEXT).to_conllu() == nlp(TEXT).to_conllu()
 
     def test_shared_vectors_are_stored_once(self, tmp_path: Path) -> None:

@@ -48,12 +48,20 @@ def _elman(xp: Any, wx: Vector, recurrent: Vector, state: list[Vector]) -> list[
 CELLS = {"lstm": (_lstm, 2), "gru": (_gru, 1), "elman": (_elman, 1)}  # and how many vectors a state is made of
 
 
+N_CHARACTERS = 6
+
+
+def spelling(word: int) -> list[int]:
+    """The characters of a word that is known by its number, from one to four of them."""
+    return [int(word * 7 + place * place) % N_CHARACTERS for place in range(1 + word % 4)]
+
+
 class Rnn:
     """``RNN.initial()``, ``append`` and ``output`` of section 2.2: a stack of layers in one direction."""
 
-    def __init__(self, twin: Twin, prefix: str, side: int) -> None:
+    def __init__(self, twin: Twin, prefix: str, side: int, *, rnn: str | None = None) -> None:
         self._xp = twin.xp
-        self._cell, n_parts = CELLS[twin.rnn]
+        self._cell, n_parts = CELLS[rnn or twin.rnn]
         self._weights: list[tuple[Vector, Vector, Vector]] = []
         while f"{prefix}.{len(self._weights)}.input" in twin.arrays:
             name = f"{prefix}.{len(self._weights)}"
@@ -112,13 +120,25 @@ class Twin:
             if external is not None:
                 parts.append(p["words.external"][external[i]])
             parts += [table[of_kind[i]] for table, of_kind in zip(tables, tags, strict=True)]
+            if "characters.embedding" in p:
+                parts += self.spell(spelling(word))
             plain.append(xp.tanh(xp.concatenate(parts) @ p["words.project"] + p["words.bias"]))
-        if "words.rnn.0.input" not in p:
-            return plain
-        forward, backward = Rnn(self, "words.rnn", 0), Rnn(self, "words.rnn", 1)
-        f = [forward.append(v).output for v in plain]
-        b = [backward.append(v).output for v in reversed(plain)][::-1]
-        return [xp.concatenate(pair) for pair in zip(f, b, strict=True)]
+        stacks = [prefix for prefix in ("words.rnn", "words.rnn0", "words.rnn1") if f"{prefix}.0.input" in p]
+        for prefix in stacks:
+            forward, backward = Rnn(self, prefix, 0), Rnn(self, prefix, 1)
+            f = [forward.append(v).output for v in plain]
+            b = [backward.append(v).output for v in reversed(plain)][::-1]
+            plain = [xp.concatenate(pair) for pair in zip(f, b, strict=True)]
+        return plain
+
+    def spell(self, characters: Sequence[int]) -> list[Vector]:
+        """The last states of two LSTMs that read a word's characters, forward and backward."""
+        forward, backward = (Rnn(self, "characters.rnn", side, rnn="lstm") for side in (0, 1))
+        for character in characters:
+            forward.append(self.arrays["characters.embedding"][character])
+        for character in reversed(characters):
+            backward.append(self.arrays["characters.embedding"][character])
+        return [forward.output, backward.output]
 
     def node(self, id: int, v: Vector) -> Node:
         node = Node(id, v, Rnn(self, "trees.rnn", LEFT), Rnn(self, "trees.rnn", RIGHT))

@@ -9,13 +9,11 @@ Document('The fox jumps. It likes apples.', 2 sentences, 8 words)
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from itertools import islice
 from os import PathLike
 from pathlib import Path
-
-import numpy as np
 
 from easyfirst.errors import InputError
 from easyfirst.model.bundled import find_model
@@ -24,7 +22,6 @@ from easyfirst.model.files import remove_part
 from easyfirst.model.part import TAGGER, TOKENIZER, VECTORS
 from easyfirst.model.store import Model, load_model, save_model
 from easyfirst.model.word_vectors import save_word_vectors
-from easyfirst.nn.arrays import Floats
 from easyfirst.parsing.batch import BATCH_SIZE, MAX_BATCH_WORDS, BatchParser, Parse, check_tags
 from easyfirst.text.document import Document
 from easyfirst.text.given import SentenceLike, check_sentences, check_texts, to_sentence
@@ -149,22 +146,21 @@ class Parser:
             )
         return self._read(texts, self.tokenizer, batch_size=batch_size, one_sentence=one_sentence)
 
-    def save(self, path: str | PathLike[str], *, half: bool = False) -> None:
+    def save(self, path: str | PathLike[str], *, bits: int = 32) -> None:
         """Write the model to a directory, from which :func:`load` gives the same parser.
 
         Parts that a model there had before, and this one has not, are removed.
-        ``half``: weights in 16 bits instead of 32, which halves the size and hardly changes a parse.
+        ``bits``: of a weight, 32, 16 or 8; with fewer the model is smaller, and its parses hardly change.
         """
         directory = Path(path)
-        save_model(directory, replace(self._model, arrays=_stored(self._model.arrays, half=half)))
+        save_model(directory, self._model, bits=bits)
         written = set[str]() if self._model.vectors is None else {VECTORS}
         if self.tokenizer is not None:
-            tokenizer = self.tokenizer.model
-            save_tokenizer(directory / TOKENIZER, replace(tokenizer, arrays=_stored(tokenizer.arrays, half=half)))
+            save_tokenizer(directory / TOKENIZER, self.tokenizer.model, bits=bits)
             written.add(TOKENIZER)
         if self.tagger is not None:
             tagger = self.tagger.model
-            save_tagger(directory / TAGGER, replace(tagger, arrays=_stored(tagger.arrays, half=half)))
+            save_tagger(directory / TAGGER, tagger, bits=bits)
             written.add(TAGGER)
             if tagger.vectors is not None and self._model.vectors is None:
                 save_word_vectors(directory / VECTORS, tagger.vectors)
@@ -238,7 +234,3 @@ def _text_parts(texts: Iterable[str], n_characters: int) -> Iterator[list[str]]:
             part, room = [], n_characters
     if part:
         yield part
-
-
-def _stored(arrays: Mapping[str, Floats], *, half: bool) -> dict[str, Floats]:
-    return {name: array.astype(np.float16) if half else array for name, array in arrays.items()}

@@ -38,7 +38,12 @@ def make_model(sentences: list[Sentence]) -> MakeModel:
     def make(*, seed: int = 0, external: list[str] | None = None, **network: Any) -> Model:
         sizes: dict[str, Any] = {"word_dim": 3, "tag_dim": 2, "relation_dim": 2, "vector_dim": 4, "tree_dim": 3}
         settings = NetworkConfig(**(sizes | {"hidden_dim": 2} | network))
-        vocabulary = Vocabulary.of(sentences, tag_kinds=settings.tag_kinds, external=external)
+        vocabulary = Vocabulary.of(
+            sentences,
+            tag_kinds=settings.tag_kinds,
+            external=external,
+            reads_characters=settings.spelling_dim > 0,
+        )
         shape = None if external is None else (len(external) + 1, 5)
         arrays = initial_parameters(settings, sizes_of(vocabulary, shape), np.random.default_rng(seed))
         return Model(Config("paper", settings), vocabulary, arrays, "# A card\n")

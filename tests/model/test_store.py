@@ -21,7 +21,7 @@ from hypothesis import strategies as st
 from safetensors import safe_open
 
 from easyfirst.errors import ModelError
-from easyfirst.model.part import installed_version
+from easyfirst.model.part import FORMAT_VERSION, installed_version
 from easyfirst.model.store import Model, load_model, save_model, sizes_of
 from easyfirst.model.weights import checksum
 from easyfirst.parser import load
@@ -447,7 +447,7 @@ def test_damaged_json_names_the_file(saved: Path, name: str, content: bytes, mes
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ({"format_version": 2, "beam": 8}, "written by a newer version of easyfirst .*; upgrade"),
+        ({"format_version": FORMAT_VERSION + 1, "beam": 8}, "written by a newer version of easyfirst .*; upgrade"),
         ({"format_version": "1"}, "format_version must be a whole number from 1, not '1'"),
         ({"format_version": True}, "format_version must be a whole number from 1, not True"),
         ({"format_version": 0}, "format_version must be a whole number from 1, not 0"),

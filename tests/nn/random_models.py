@@ -11,13 +11,14 @@ import numpy as np
 from hypothesis import strategies as st
 
 from easyfirst.model.config import NetworkConfig
-from easyfirst.model.parameters import Sizes, parameter_shapes
+from easyfirst.model.parameters import TABLES, Sizes, parameter_shapes
+from easyfirst.nn.characters import Spelling
 from easyfirst.nn.namespace import NUMPY
 from easyfirst.nn.network import Network, network_of
 from easyfirst.nn.sequences import Packing
 from easyfirst.nn.words import WordIds, encode_words
 from easyfirst.parsing.oracle import Gold
-from tests.twins import Twin
+from tests.twins import N_CHARACTERS, Twin, spelling
 
 N_WORDS, N_TAGS = 40, 5
 
@@ -49,10 +50,11 @@ class Model:
     def arrays(self) -> dict[str, np.ndarray]:
         rng = np.random.default_rng(self.seed)
         tags = dict.fromkeys(self.config.tag_kinds, N_TAGS)
-        sizes = Sizes(N_WORDS, tags, self.n_relations, external=(N_WORDS, 3) if self.has_external else None)
+        external = (N_WORDS, 3) if self.has_external else None
+        sizes = Sizes(N_WORDS, tags, self.n_relations, external=external, characters=N_CHARACTERS)
         arrays = {}
         for name, shape in parameter_shapes(self.config, sizes).items():
-            is_table = name in ("words.embedding", "words.external", "words.upos", "words.xpos", "trees.relation")
+            is_table = name in (*TABLES, "trees.relation")
             fan_in = 1 if is_table or len(shape) == 1 or name.endswith("bias") else shape[-2]
             arrays[name] = (rng.normal(size=shape) * 1.5 / np.sqrt(fan_in)).astype(np.float32)
         return arrays
@@ -111,10 +113,15 @@ def gold_of(batch: Sequence[Sample]) -> Gold:
 
 def ids_of(batch: Sequence[Sample]) -> WordIds:
     external = [sample.external for sample in batch if sample.external is not None]
+    words = np.concatenate([sample.words for sample in batch])
+    forms = sorted(set(words.tolist()), key=lambda word: -len(spelling(word)))
+    spelt = [spelling(word) for word in forms]
     return WordIds(
-        words=np.concatenate([sample.words for sample in batch]),
+        words=words,
         external=np.concatenate(external) if external else None,
         tags=tuple(np.concatenate(tags) for tags in zip(*(sample.tags for sample in batch), strict=True)),
+        forms=np.array([forms.index(word) for word in words]),
+        spelling=Spelling(np.concatenate(spelt), np.array([len(characters) for characters in spelt])),
     )
 
 
@@ -127,6 +134,9 @@ def models(draw: st.DrawFn) -> Model:
         relation_dim=draw(st.integers(1, 3)),
         vector_dim=draw(st.sampled_from([2, 4, 6])),
         bilstm_layers=draw(st.integers(0, 2)),
+        deep_bilstm=draw(st.booleans()),
+        character_dim=draw(st.integers(1, 3)),
+        spelling_dim=draw(st.integers(0, 2)),
         tree_dim=draw(st.integers(2, 4)),
         tree_layers=draw(st.integers(0, 2)),
         hidden_dim=draw(st.integers(2, 5)),

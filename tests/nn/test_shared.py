@@ -70,7 +70,7 @@ def test_a_layer_runs_alike(model: Model) -> None:
     packing = sequences.Packing.of([5, 3, 3, 1])
 
     def run(xp: Namespace, network: Network, x: Array) -> Array:
-        return sequences.run_layer(xp, network.words.cell, network.words.layers[0], x, packing.n_active)
+        return sequences.run_layer(xp, network.words.cell, network.words.stacks[0][0], x, packing.n_active)
 
     if model.config.bilstm_layers:
         assert_same(run, model, normal(2, 12, model.config.vector_dim))

@@ -14,10 +14,10 @@ from hypothesis import strategies as st
 
 from easyfirst.errors import ConfigError, DataError, ModelError
 from easyfirst.model.vectors import Vectors
+from easyfirst.model.vocab import LONGEST
 from easyfirst.model.word_vectors import WordVectors
 from easyfirst.text.tagger import Tagger
 from easyfirst.text.tagger_store import (
-    LONGEST,
     TaggerConfig,
     TaggerModel,
     TaggerVocabulary,

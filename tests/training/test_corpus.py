@@ -56,6 +56,21 @@ def test_part_of_a_corpus_can_be_a_batch(vocabulary: Vocabulary) -> None:
     assert batch.gold.heads.tolist() == [1, 1]
 
 
+def test_a_batch_spells_the_forms_it_has() -> None:
+    """As encoding these sentences alone does, whatever other forms the corpus has."""
+    vocabulary = Vocabulary.of(SENTENCES, tag_kinds=["upos"], reads_characters=True)
+    batch = Corpus(SENTENCES, vocabulary).batch(np.array([3, 0]), unknown_prob=NEVER, rng=np.random.default_rng(0))
+    expected = vocabulary.encode([SENTENCES[3], SENTENCES[0]])
+    assert batch.ids.spelling is not None
+    assert expected.spelling is not None
+    assert batch.ids.forms is not None
+    assert expected.forms is not None
+    assert batch.ids.forms.tolist() == expected.forms.tolist()
+    assert batch.ids.spelling.lengths.tolist() == expected.spelling.lengths.tolist()
+    assert batch.ids.spelling.characters.tolist() == expected.spelling.characters.tolist()
+    assert len(expected.spelling) == len({form for n in (3, 0) for form in SENTENCES[n].forms})
+
+
 def test_cutting_batches_leaves_the_corpus_as_it_was(vocabulary: Vocabulary) -> None:
     corpus = Corpus(SENTENCES, vocabulary)
     kept = corpus.ids.words.copy()

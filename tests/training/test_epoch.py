@@ -153,6 +153,17 @@ def test_exactly_the_limit_is_not_enough() -> None:
         assert [sum(note.n_violations for note in update) for update in school.learner.updates] == [10, 10, 10]
 
 
+@pytest.mark.parametrize("rule", [every_word, never, lambda batch: batch.n_words // 10])
+def test_batches_of_a_fixed_number_of_sentences(rule: Rule) -> None:
+    """Each is an update, however many violations it brings; the last has what is left."""
+    school = School(LENGTHS, rule, batch_sentences=12)
+    stats = school.run_epoch()
+    assert [len(note.batch.lengths) for note in school.learner.explored] == [12] * 16 + [8]
+    assert [len(update) for update in school.learner.updates] == [1] * 17
+    assert stats.updates == sum(note.n_violations > 0 for note in school.learner.explored)
+    assert sorted(school.order()) == list(range(200))
+
+
 def test_what_is_left_at_the_end_is_an_update() -> None:
     school = School([3] * 10, lambda batch: len(batch.lengths))
     stats = school.run_epoch()

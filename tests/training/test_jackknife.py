@@ -6,6 +6,7 @@ import json
 import os
 from collections.abc import Mapping
 from dataclasses import replace
+from io import BytesIO
 from multiprocessing import active_children
 from pathlib import Path
 from typing import Any
@@ -19,7 +20,7 @@ from easyfirst.training.checkpoint import FILE
 from easyfirst.training.jackknife import Fold, jackknife, run_fold
 from easyfirst.training.supervised import Silent
 from easyfirst.training.tagger import TaggerLearning
-from easyfirst.treebank.conllu import read_conllu
+from easyfirst.treebank.conllu import ConlluReader, read_conllu
 from easyfirst.treebank.sentence import Sentence
 
 TOY = Path(__file__).parent.parent.parent / "examples" / "toy"
@@ -88,12 +89,36 @@ def test_no_sentence_is_tagged_by_who_has_seen_it(tmp_path: Path, monkeypatch: p
 
 
 def test_seeds_deal_differently() -> None:
-    assert module._deal(30, 3, seed=1) == module._deal(30, 3, seed=1) != module._deal(30, 3, seed=2)
+    one_each = [1] * 30
+    assert module._deal(one_each, 3, seed=1) == module._deal(one_each, 3, seed=1) != module._deal(one_each, 3, seed=2)
+
+
+def test_a_document_stays_in_one_fold() -> None:
+    """Of many documents each is whole in a fold, and folds are about as large; of few, sentences are dealt out."""
+    documents = [[sentence(f"doc{n}", is_first=place == 0) for place in range(1 + n % 4)] for n in range(40)]
+    sentences = [sentence for document in documents for sentence in document]
+    lengths = module._documents(sentences, 3)
+    assert lengths == [len(document) for document in documents]
+    fold_of = module._deal(lengths, 3, seed=1)
+    folds_of_document: dict[str, set[int]] = {}
+    for one, fold in zip(sentences, fold_of, strict=True):
+        folds_of_document.setdefault(one.forms[0], set()).add(fold)
+    assert {len(folds) for folds in folds_of_document.values()} == {1}
+    sizes = [fold_of.count(fold) for fold in (1, 2, 3)]
+    assert max(sizes) - min(sizes) <= 4
+    few = sentences[: sum(map(len, documents[:14]))]
+    assert module._documents(few, 3) == [1] * len(few)
+
+
+def sentence(form: str, *, is_first: bool) -> Sentence:
+    comment = b"# newdoc id = any\n" if is_first else b"# newdocument, a remark\n"
+    block = comment + f"1\t{form}\t_\tX\t_\t_\t0\troot\t_\t_\n\n".encode()
+    return next(ConlluReader(BytesIO(block), "any"))
 
 
 def test_each_fold_gets_the_tags_that_it_gets_alone(tagged: list[Sentence], tmp_path: Path) -> None:
     """Whatever order folds end in, tags find their sentences; and all of it is repeatable."""
-    fold_of = module._deal(len(SENTENCES), 3, seed=1)
+    fold_of = module._deal([1] * len(SENTENCES), 3, seed=1)
     held_out = [sentence for sentence, fold in zip(SENTENCES, fold_of, strict=True) if fold == 2]
     others = [sentence for sentence, fold in zip(SENTENCES, fold_of, strict=True) if fold != 2]
     fold = Fold(2, held_out, others, CONFIG, LEARNING, None, tmp_path, "any")
@@ -153,7 +178,7 @@ def test_a_kind_of_tags_that_a_fold_has_not_learnt_is_left_empty(tmp_path: Path)
     """Only one sentence has XPOS, so its own tagger cannot know them."""
     sentences = [sentence.with_tags(xpos=["_"] * len(sentence)) for sentence in SENTENCES]
     sentences[0] = SENTENCES[0]
-    fold_of = module._deal(len(sentences), 3, seed=1)
+    fold_of = module._deal([1] * len(sentences), 3, seed=1)
 
     class Quiet(Silent):
         def fold_end(self, fold: int, n_folds: int, accuracy: Mapping[str, float]) -> None:

@@ -38,6 +38,11 @@ class NetworkConfig:
     """v'_i, v_i and enc(t): what the RNNs of the tree read (BiLSTM: half forward, half backward)."""
     bilstm_layers: int = 2
     """0: no BiLSTM, v_i = v'_i."""
+    deep_bilstm: bool = False
+    """True: every layer reads both directions of the one below; False: each direction is a stack of its own."""
+    character_dim: int = 32
+    spelling_dim: int = 0
+    """In each direction, of the BiLSTM over a word's characters; 0: characters are not read."""
     tree_dim: int = 200
     tree_layers: int = 2
     """0: no tree encoder, each pending item is only its head's vector."""
@@ -49,8 +54,9 @@ class NetworkConfig:
     tags: str = "upos"
 
     def __post_init__(self) -> None:
-        for name in ("word_dim", "vector_dim", "tree_dim", "hidden_dim", "relation_dim", "tag_dim"):
+        for name in ("word_dim", "vector_dim", "tree_dim", "hidden_dim", "relation_dim", "tag_dim", "character_dim"):
             _require(1 <= getattr(self, name) <= MAX_SIZE, f"{name} must be from 1 to {MAX_SIZE:,}")
+        _require(0 <= self.spelling_dim <= MAX_SIZE, f"spelling_dim must be from 0 to {MAX_SIZE:,}")
         for name in ("bilstm_layers", "tree_layers", "window"):
             _require(0 <= getattr(self, name) <= MAX_LAYERS, f"{name} must be from 0 to {MAX_LAYERS}")
         _require(self.vector_dim % 2 == 0, "vector_dim must be even: half of it is read in each direction")
@@ -80,6 +86,8 @@ class TrainingConfig:
     margin: float = 1.0
     update_after: int = 50
     """The weights change after more than this many violations of the margin."""
+    batch_sentences: int = 0
+    """The weights change after this many sentences; 0: after ``update_after`` violations, as in the paper."""
     word_dropout: float = 0.25
     """alpha: a word seen n times becomes the unknown word with probability alpha / (n + alpha)."""
     min_count: int = 1
@@ -105,6 +113,7 @@ class TrainingConfig:
         _require(0 <= self.explore_prob <= 1, "explore_prob must be between 0 and 1")
         _require(self.margin > 0, "margin must be positive")
         _require(self.update_after >= 0, "update_after must not be negative")
+        _require(self.batch_sentences >= 0, "batch_sentences must not be negative")
         _require(self.word_dropout >= 0, "word_dropout must not be negative")
         _require(self.min_count >= 1, "min_count must be at least 1")
         check_adam(self.learning_rate, self.adam_beta1, self.adam_beta2, self.clip_norm, self.weight_decay)

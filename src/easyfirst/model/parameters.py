@@ -20,8 +20,8 @@ EMBEDDING_GAIN = 3.0
 EMBEDDING_LENGTH = EMBEDDING_GAIN * math.sqrt(2)
 """The mean length of a fresh embedding, whatever its width."""
 RNN_INPUT_GAIN = 2.0
-TABLES = ("words.embedding", "words.external", "words.upos", "words.xpos")
-"""The look-up tables of words, whose gradients have few rows."""
+TABLES = ("words.embedding", "words.external", "words.upos", "words.xpos", "characters.embedding")
+"""The look-up tables of words and characters, whose gradients have few rows."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,22 +33,30 @@ class Sizes:
     relations: int
     external: tuple[int, int] | None = None
     """Rows and columns of the external vectors."""
+    characters: int = 0
 
 
 def parameter_shapes(config: NetworkConfig, sizes: Sizes) -> dict[str, tuple[int, ...]]:
     """Every array of the network by name."""
     tag_kinds = config.tag_kinds
     external_dim = sizes.external[1] if sizes.external else 0
-    input_dim = config.word_dim + external_dim + config.tag_dim * len(tag_kinds)
+    input_dim = config.word_dim + external_dim + config.tag_dim * len(tag_kinds) + 2 * config.spelling_dim
     shapes: dict[str, tuple[int, ...]] = {"words.embedding": (sizes.words, config.word_dim)}
     if sizes.external:
         shapes["words.external"] = sizes.external
     for kind in tag_kinds:
         shapes[f"words.{kind}"] = (sizes.tags[kind], config.tag_dim)
+    if config.spelling_dim:
+        shapes["characters.embedding"] = (sizes.characters, config.character_dim)
+        shapes |= rnn_shapes("characters.rnn", config.character_dim, config.spelling_dim, 1)
     shapes["words.project"] = (input_dim, config.vector_dim)
     shapes["words.bias"] = (config.vector_dim,)
     n_gates = CELLS[config.rnn].n_gates
-    shapes |= rnn_shapes("words.rnn", config.vector_dim, config.vector_dim // 2, config.bilstm_layers, n_gates)
+    stacks = {"words.rnn": config.bilstm_layers}
+    if config.deep_bilstm:
+        stacks = {f"words.rnn{number}": 1 for number in range(config.bilstm_layers)}
+    for prefix, n_layers in stacks.items():
+        shapes |= rnn_shapes(prefix, config.vector_dim, config.vector_dim // 2, n_layers, n_gates)
     shapes["trees.padding"] = (config.vector_dim,)
     shapes |= rnn_shapes("trees.rnn", config.vector_dim, config.tree_dim, config.tree_layers, n_gates)
     node_dim = config.vector_dim
@@ -114,14 +122,17 @@ def initial_parameters(
     for name, shape in parameter_shapes(config, sizes).items():
         if name == "words.external" and external is not None:
             arrays[name] = np.array(external, dtype=np.float32)
+        elif name == "characters.embedding":
+            arrays[name] = glorot(rng, shape[-1], 0, shape)
         elif name in TABLES:
             arrays[name] = embedding(rng, *shape)
             if name in ("words.upos", "words.xpos"):
                 arrays[name][0] = 0  # the unknown tag, which training never meets
         elif name in ("trees.relation", "trees.padding"):
             arrays[name] = glorot(rng, shape[-1], 0, shape)
-        elif ".rnn." in name:
-            arrays[name] = _rnn_array(rng, name, shape, n_gates=CELLS[config.rnn].n_gates)
+        elif ".rnn" in name:
+            n_gates = 4 if name.startswith("characters.") else CELLS[config.rnn].n_gates
+            arrays[name] = _rnn_array(rng, name, shape, n_gates=n_gates)
         elif name.endswith("bias"):
             arrays[name] = np.zeros(shape, dtype=np.float32)
         else:

@@ -36,9 +36,12 @@ from easyfirst.model.files import (
     require_model,
     to_json,
 )
-from easyfirst.model.weights import pack_weights, read_weights
+from easyfirst.model.weights import pack_weights, read_weights, shrink
 
-FORMAT_VERSION = 1
+FORMAT_VERSION = 2
+"""The newest that can be read."""
+PLAIN_FORMAT_VERSION = 1
+"""Of a part whose weights are numbers of 16 or 32 bits."""
 TOKENIZER, TAGGER, VECTORS = "tokenizer", "tagger", "vectors"
 """The folders of a model's other parts."""
 
@@ -68,12 +71,18 @@ def installed_version() -> str:
         return "unknown"
 
 
-def save_part(path: str | PathLike[str], part: Part) -> None:
-    """Write a part; refuses a directory that holds something else. Arrays are stored in the type they have."""
+def save_part(path: str | PathLike[str], part: Part, *, bits: int = 32) -> None:
+    """Write a part; refuses a directory that holds something else. Arrays are stored in the type they have, or in
+    fewer ``bits``."""
     directory = Path(path)
-    header = {"kind": part.kind, "format_version": FORMAT_VERSION, "easyfirst_version": installed_version()}
+    arrays = shrink(part.arrays, bits)
+    header = {
+        "kind": part.kind,
+        "format_version": FORMAT_VERSION if bits < 16 else PLAIN_FORMAT_VERSION,
+        "easyfirst_version": installed_version(),
+    }
     vocabulary = to_json(part.vocabulary, indent=None)
-    weights = pack_weights(part.arrays, network=part.settings["network"], vocabulary=vocabulary)
+    weights = pack_weights(arrays, network=part.settings["network"], vocabulary=vocabulary)
     prepare_directory(directory, part.kind)
     replace_file(directory / CONFIG, to_json(header | dict(part.settings), indent=2))
     replace_file(directory / VOCABULARY, vocabulary)

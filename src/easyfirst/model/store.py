@@ -16,7 +16,7 @@ from easyfirst.model.files import CONFIG, KIND, VOCABULARY, prepare_directory
 from easyfirst.model.parameters import Sizes, parameter_shapes
 from easyfirst.model.part import VECTORS, Part, installed_version, load_part, save_part
 from easyfirst.model.vocab import Vocabulary
-from easyfirst.model.weights import as_float32, check_arrays
+from easyfirst.model.weights import check_arrays, restore
 from easyfirst.model.word_vectors import WordVectors, load_word_vectors, save_word_vectors
 from easyfirst.nn.arrays import Floats
 
@@ -40,8 +40,9 @@ def sizes_of(vocabulary: Vocabulary, external_shape: tuple[int, ...] | None) -> 
     """How large the look-up tables of a vocabulary are; ``external_shape`` is that of the external vectors' table."""
     tags = {kind: len(rows) + 1 for kind, rows in vocabulary.tags.items()}
     words, relations = len(vocabulary.words) + 1, len(vocabulary.relations)
+    characters = 0 if vocabulary.characters is None else len(vocabulary.characters) + 1
     if external_shape is None and vocabulary.external is None:
-        return Sizes(words, tags, relations)
+        return Sizes(words, tags, relations, characters=characters)
     if external_shape is None or vocabulary.external is None:
         raise ModelError("the vocabulary and the weights must both have external vectors, or neither")
     if len(external_shape) != 2 or external_shape[0] != len(vocabulary.external) + 1:
@@ -49,13 +50,13 @@ def sizes_of(vocabulary: Vocabulary, external_shape: tuple[int, ...] | None) -> 
             f"the vocabulary has {len(vocabulary.external)} words with external vectors, which does not fit a table "
             f"of shape {external_shape}"
         )
-    return Sizes(words, tags, relations, (external_shape[0], external_shape[1]))
+    return Sizes(words, tags, relations, (external_shape[0], external_shape[1]), characters)
 
 
-def save_model(path: str | PathLike[str], model: Model) -> None:
+def save_model(path: str | PathLike[str], model: Model, *, bits: int = 32) -> None:
     """Write a model; refuses one that could not be loaded again, and a directory that holds something else.
 
-    Arrays of float16 are stored as such, and are float32 once they are loaded.
+    ``bits``: of a stored weight, see ``easyfirst.model.weights``.
     """
     _check(model.arrays, model.config.network, model.vocabulary)
     settings, vocabulary, arrays = model.config.to_dict(), model.vocabulary, model.arrays
@@ -65,14 +66,14 @@ def save_model(path: str | PathLike[str], model: Model) -> None:
         settings["vectors"] = model.vectors.sha256
         vocabulary = replace(vocabulary, external=None)
         arrays = {name: array for name, array in arrays.items() if name != EXTERNAL}
-    save_part(path, Part(KIND, settings, vocabulary.to_dict(), arrays, model.card))
+    save_part(path, Part(KIND, settings, vocabulary.to_dict(), arrays, model.card), bits=bits)
 
 
 def load_model(path: str | PathLike[str]) -> Model:
     """Read a model; its arrays are float32, writable and C-contiguous."""
     directory = Path(path)
     part = load_part(directory, KIND, _network_of)
-    settings, arrays = dict(part.settings), dict(part.arrays)
+    settings = dict(part.settings)
     vectors = load_shared_vectors(directory, settings.pop("vectors", None))
     try:
         config = Config.from_dict(settings)
@@ -85,12 +86,12 @@ def load_model(path: str | PathLike[str]) -> Model:
         raise ModelError(f"{directory / VOCABULARY}: {error}") from None
     if vectors is not None:
         vocabulary = replace(vocabulary, external=vectors.rows)
-        arrays[EXTERNAL] = vectors.table
     try:
+        arrays = restore(part.arrays) | ({} if vectors is None else {EXTERNAL: vectors.table})
         _check(arrays, config.network, vocabulary)
     except ModelError as error:
         raise ModelError(f"{directory}: {error}") from None
-    return Model(config, vocabulary, as_float32(arrays), part.card or "", vectors)
+    return Model(config, vocabulary, arrays, part.card or "", vectors)
 
 
 def load_shared_vectors(directory: Path, sha256: object) -> WordVectors | None:
@@ -113,5 +114,7 @@ def _check(arrays: Mapping[str, npt.NDArray[Any]], network: NetworkConfig, vocab
     """The arrays are those of this network and vocabulary, and hold numbers."""
     if tuple(vocabulary.tags) != network.tag_kinds:
         raise ModelError(f"the network needs tags of {network.tags!r}, the vocabulary has {list(vocabulary.tags)}")
+    if (vocabulary.characters is not None) != bool(network.spelling_dim):
+        raise ModelError("the network and the vocabulary must both read characters, or neither")
     external = arrays.get(EXTERNAL)
     check_arrays(arrays, parameter_shapes(network, sizes_of(vocabulary, None if external is None else external.shape)))

@@ -17,11 +17,16 @@ import numpy as np
 
 from easyfirst.errors import ModelError
 from easyfirst.nn.arrays import Ints
+from easyfirst.nn.characters import Spelling
 from easyfirst.nn.words import WordIds
 from easyfirst.treebank.sentence import Sentence
 
 UNKNOWN = 0
 NUMBER = "<number>"
+LONGEST = 40
+"""Characters of a form that are read; of a longer one, half of them from each end."""
+MIN_CHARACTER_COUNT = 2
+"""Characters that training saw less often are unknown ones."""
 _NUMBER = re.compile(r"[+-]?[0-9]+([.,:/-][0-9]+)*")
 
 
@@ -41,6 +46,7 @@ class Vocabulary:
     relations: tuple[str, ...]  # all but the root's
     root_relation: str
     external: Mapping[str, int] | None = None  # form -> row, from 1
+    characters: Mapping[str, int] | None = None  # from 1; None: characters are not read
 
     @classmethod
     def of(
@@ -50,26 +56,30 @@ class Vocabulary:
         tag_kinds: Sequence[str],
         external: Sequence[str] | None = None,
         min_count: int = 1,
+        reads_characters: bool = False,
     ) -> Vocabulary:
         """Of the words (those seen often enough), tags and relations of a treebank; the most frequent first."""
+        characters: Counter[str] = Counter()
         words: Counter[str] = Counter()
         tags: dict[str, Counter[str]] = {kind: Counter() for kind in tag_kinds}
         relations: Counter[str] = Counter()
         roots: Counter[str] = Counter()
         for sentence in sentences:
             words.update(map(normalise, sentence.forms))
+            characters.update("".join(sentence.forms))
             for kind in tag_kinds:
                 tags[kind].update(tags_of(sentence, kind))
             for head, relation in zip(sentence.heads, sentence.relations, strict=True):
                 (roots if head == 0 else relations)[relation or "_"] += 1
-        ranked = [word for word in _ranked(words) if words[word] >= min_count]
+        ranked = ranked_names(words, min_count)
         return cls(
-            words={word: row for row, word in enumerate(ranked, 1)},
+            words=numbered(ranked),
             counts=np.array([0] + [words[word] for word in ranked], dtype=np.int64),
-            tags={kind: {tag: row for row, tag in enumerate(_ranked(counter), 1)} for kind, counter in tags.items()},
-            relations=tuple(_ranked(relations)),
-            root_relation=_ranked(roots)[0] if roots else "root",
+            tags={kind: numbered(ranked_names(counter)) for kind, counter in tags.items()},
+            relations=tuple(ranked_names(relations)),
+            root_relation=ranked_names(roots)[0] if roots else "root",
             external=None if external is None else {word: row for row, word in enumerate(external, 1)},
+            characters=numbered(ranked_names(characters, MIN_CHARACTER_COUNT)) if reads_characters else None,
         )
 
     def encode(self, sentences: Sequence[Sentence]) -> WordIds:
@@ -83,7 +93,11 @@ class Vocabulary:
             np.array([rows.get(tag, UNKNOWN) for sentence in sentences for tag in tags_of(sentence, kind)], np.int64)
             for kind, rows in self.tags.items()
         )
-        return WordIds(np.array([words.get(normalise(form), UNKNOWN) for form in forms], np.int64), external, tags)
+        word_ids = np.array([words.get(normalise(form), UNKNOWN) for form in forms], np.int64)
+        if self.characters is None:
+            return WordIds(word_ids, external, tags)
+        distinct, numbers = distinct_forms(forms)
+        return WordIds(word_ids, external, tags, numbers, spelling_of(distinct, self.characters))
 
     def to_dict(self) -> dict[str, Any]:
         """As JSON holds it."""
@@ -94,7 +108,7 @@ class Vocabulary:
             "relations": list(self.relations),
             "root_relation": self.root_relation,
             "external": None if self.external is None else list(self.external),
-        }
+        } | ({} if self.characters is None else {"characters": list(self.characters)})
 
     @classmethod
     def from_dict(cls, values: Mapping[str, Any]) -> Vocabulary:
@@ -111,6 +125,7 @@ class Vocabulary:
                 relations=_some(numbered(values["relations"])),
                 root_relation=root_relation,
                 external=None if external is None else numbered(external),
+                characters=numbered(values["characters"]) if "characters" in values else None,
             )
         except KeyError as error:
             raise ModelError(f"the vocabulary is damaged ({error} is missing)") from error
@@ -128,8 +143,29 @@ def tags_of(sentence: Sentence, kind: str) -> Sequence[str]:
     return sentence.upos if kind == "upos" else sentence.xpos
 
 
-def _ranked(counter: Counter[str]) -> list[str]:
-    return sorted(counter, key=lambda name: (-counter[name], name))
+def distinct_forms(words: Sequence[str]) -> tuple[list[str], Ints]:
+    """The different forms of words, longest first, and for each word the number of its form."""
+    forms = sorted(set(words), key=lambda form: (-len(form), form))
+    numbers = {form: number for number, form in enumerate(forms)}
+    return forms, np.array([numbers[word] for word in words], dtype=np.int64)
+
+
+def spelling_of(forms: Sequence[str], rows: Mapping[str, int]) -> Spelling:
+    """Forms, longest first, as rows of a table of characters."""
+    shown = [_shortened(form) for form in forms]
+    characters = np.array([rows.get(character, UNKNOWN) for form in shown for character in form], dtype=np.int64)
+    return Spelling(characters, np.array([len(form) for form in shown], dtype=np.int64))
+
+
+def _shortened(form: str) -> str:
+    """What is read of a form: all of it, unless it is very long."""
+    return form if len(form) <= LONGEST else form[: LONGEST // 2] + form[-LONGEST // 2 :]
+
+
+def ranked_names(counter: Counter[str], min_count: int = 1) -> list[str]:
+    """Those seen often enough, the most frequent first."""
+    names = (name for name, count in counter.items() if count >= min_count)
+    return sorted(names, key=lambda name: (-counter[name], name))
 
 
 def _some(relations: Mapping[str, int]) -> tuple[str, ...]:

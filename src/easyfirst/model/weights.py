@@ -1,4 +1,9 @@
-"""``weights.safetensors``: named arrays, a header that says what they belong to, and the checksum of their values."""
+"""``weights.safetensors``: named arrays, a header that says what they belong to, and the checksum of their values.
+
+Weights are stored in 32, 16 or 8 bits, and are float32 once they are read. In 8 bits, each row of an array is whole
+numbers from -127 to 127 times a scale of its own, and the scales are an array beside it; what is no matrix, or small,
+stays in 16 bits.
+"""
 
 from __future__ import annotations
 
@@ -13,21 +18,28 @@ import numpy.typing as npt
 import safetensors.numpy
 from safetensors import SafetensorError, safe_open
 
-from easyfirst.errors import ModelError
+from easyfirst.errors import ConfigError, ModelError
 from easyfirst.model.files import from_json
 from easyfirst.nn.arrays import Floats
 
 Arrays = dict[str, npt.NDArray[Any]]
 
 FLOATS = (np.dtype(np.float32), np.dtype(np.float16))
-"""What weights may be stored as; once loaded they are float32."""
+"""What weights may be given as, to be stored."""
+BITS = (32, 16, 8)
+"""How many a weight may be stored in."""
+LARGEST = 127
+SCALES = ".scales"
+MIN_ROUNDED = 1024
+"""Smaller arrays are not worth rounding to eight bits."""
 
 _STORED_TYPES = {"F32": np.float32, "F16": np.float16, "I8": np.int8}
 _HEADER = "easyfirst"  # one key only: the order of several would differ from file to file
 
 
 def pack_weights(arrays: Mapping[str, npt.NDArray[Any]], *, network: Mapping[str, Any], vocabulary: bytes) -> bytes:
-    """The content of the file. ``network`` and ``vocabulary`` are what the arrays belong to."""
+    """The content of the file. ``network`` and ``vocabulary`` are what the arrays belong to. Arrays are stored in the
+    type they have; :func:`shrink` gives them another."""
     stored = {name: np.ascontiguousarray(array) for name, array in arrays.items()}
     header = {
         "network": dict(network),
@@ -64,6 +76,42 @@ def read_weights(path: Path) -> tuple[dict[str, Any], Arrays]:
     return header, arrays
 
 
+def shrink(arrays: Mapping[str, Floats], bits: int) -> Arrays:
+    """Weights as so many bits hold them, to be stored; :func:`restore` is the way back."""
+    if bits not in BITS:
+        raise ConfigError(f"weights are stored in 32, 16 or 8 bits, not {bits}")
+    if bits == 32:
+        return dict(arrays)
+    stored: Arrays = {}
+    for name, array in arrays.items():
+        if bits == 8 and array.ndim > 1 and array.size >= MIN_ROUNDED:
+            stored[name], stored[name + SCALES] = round_rows(array)
+        else:
+            stored[name] = array.astype(np.float16)
+    return stored
+
+
+def restore(arrays: Mapping[str, npt.NDArray[Any]]) -> Arrays:
+    """Arrays as they were before they were stored, but for what rounding took: those of numbers become float32."""
+    restored: Arrays = {}
+    for name, array in arrays.items():
+        if (scales := arrays.get(name + SCALES)) is not None:
+            if scales.shape != (*array.shape[:-1], 1):
+                raise ModelError(f"{name} has shape {array.shape}, but its scales {scales.shape}")
+            restored[name] = array * scales.astype(np.float32)
+        elif not (name.endswith(SCALES) and name.removesuffix(SCALES) in arrays):
+            restored[name] = array.astype(np.float32) if array.dtype == np.float16 else array
+    return restored
+
+
+def round_rows(array: npt.NDArray[Any]) -> tuple[npt.NDArray[np.int8], npt.NDArray[np.float16]]:
+    """Whole numbers from -127 to 127, and the scale of each row (the last axis) by which they are multiplied."""
+    wide = array.astype(np.float32)
+    scales = np.maximum(np.abs(wide).max(axis=-1, keepdims=True) / LARGEST, 1e-7).astype(np.float16)
+    rounded = np.clip(np.rint(wide / scales.astype(np.float32)), -LARGEST, LARGEST)
+    return rounded.astype(np.int8), scales
+
+
 def _header_of(metadata: Mapping[str, str] | None, path: Path) -> dict[str, Any]:
     if not metadata or _HEADER not in metadata:
         raise ModelError(f"{path} belongs to a foreign model: its header says nothing of easyfirst")
@@ -83,7 +131,3 @@ def check_arrays(arrays: Mapping[str, npt.NDArray[Any]], shapes: Mapping[str, tu
             raise ModelError(f"{name} is of type {array.dtype}; float32 or float16 is needed")
         if not np.isfinite(array).all():
             raise ModelError(f"{name} holds values that are not finite numbers")
-
-
-def as_float32(arrays: Mapping[str, npt.NDArray[Any]]) -> dict[str, Floats]:
-    return {name: array.astype(np.float32, copy=False) for name, array in arrays.items()}

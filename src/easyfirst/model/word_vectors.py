@@ -18,14 +18,13 @@ import numpy.typing as npt
 from easyfirst.errors import ConfigError, ModelError
 from easyfirst.model.part import Part, load_part, save_part
 from easyfirst.model.vocab import external_ids, numbered
-from easyfirst.model.weights import checksum
+from easyfirst.model.weights import checksum, round_rows
 from easyfirst.nn.arrays import Floats, Ints
 
 if TYPE_CHECKING:
     from easyfirst.model.vectors import Vectors
 
 KIND = "easyfirst-vectors"
-LARGEST = 127
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,11 +41,8 @@ class WordVectors:
     @classmethod
     def of(cls, vectors: Vectors) -> WordVectors:
         """Round to eight bits."""
-        table = vectors.vectors.astype(np.float32)
-        scales = np.maximum(np.abs(table).max(axis=1, keepdims=True) / LARGEST, 1e-7).astype(np.float16)
-        values = np.empty(table.shape, dtype=np.float32)
-        np.clip(np.rint(table / scales.astype(np.float32)), -LARGEST, LARGEST, out=values)
-        return cls({word: row for row, word in enumerate(vectors.words, 1)}, values.astype(np.int8), scales)
+        values, scales = round_rows(vectors.vectors)
+        return cls({word: row for row, word in enumerate(vectors.words, 1)}, values, scales)
 
     @property
     def dim(self) -> int:

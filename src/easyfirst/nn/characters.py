@@ -12,8 +12,7 @@ import numpy as np
 
 from easyfirst.nn.arrays import Ints
 from easyfirst.nn.namespace import Array, Namespace
-from easyfirst.nn.network import layers_of
-from easyfirst.nn.rnn import CELLS, Cell, Layer
+from easyfirst.nn.rnn import CELLS, Cell, Layer, layers_of
 from easyfirst.nn.sequences import Drop, Packing, read_both_ways
 
 
@@ -26,6 +25,14 @@ class Spelling:
 
     def __len__(self) -> int:
         return len(self.lengths)
+
+    def of(self, forms: Ints) -> Spelling:
+        """Some of the forms, by their numbers."""
+        starts: Ints = np.cumsum(self.lengths) - self.lengths
+        lengths: Ints = self.lengths[forms]
+        new_starts: Ints = np.cumsum(lengths) - lengths
+        places: Ints = np.arange(int(lengths.sum())) + np.repeat(starts[forms] - new_starts, lengths)
+        return Spelling(self.characters[places], lengths)
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,8 +8,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from easyfirst.nn.characters import characters_of
 from easyfirst.nn.namespace import Array
-from easyfirst.nn.rnn import CELLS, Cell, Layer
+from easyfirst.nn.rnn import CELLS, Cell, layers_of, stacks_of
 from easyfirst.nn.scorer import ScorerWeights
 from easyfirst.nn.trees import TreeWeights
 from easyfirst.nn.words import WordWeights
@@ -35,16 +36,6 @@ class Network:
         return self.scorer.n_relations
 
 
-def layers_of(arrays: Mapping[str, Array], prefix: str) -> tuple[Layer, ...]:
-    """The layers whose names begin so, from the first on."""
-    layers: list[Layer] = []
-    while f"{prefix}.{len(layers)}.input" in arrays:
-        name = f"{prefix}.{len(layers)}"
-        bias = arrays[f"{name}.bias"]
-        layers.append(Layer(arrays[f"{name}.input"], arrays[f"{name}.recurrent"], bias[:, None, :]))
-    return tuple(layers)
-
-
 def network_of(arrays: Mapping[str, Array], *, rnn: str) -> Network:
     """Arrays by name, seen as a network. Nothing is copied: changing an array changes the network."""
     cell: Cell = CELLS[rnn]
@@ -54,8 +45,9 @@ def network_of(arrays: Mapping[str, Array], *, rnn: str) -> Network:
         tags=tuple(arrays[f"words.{kind}"] for kind in TAG_KINDS if f"words.{kind}" in arrays),
         project=arrays["words.project"],
         bias=arrays["words.bias"],
-        layers=layers_of(arrays, "words.rnn"),
+        stacks=stacks_of(arrays, "words.rnn"),
         cell=cell,
+        characters=characters_of(arrays) if "characters.embedding" in arrays else None,
     )
     trees = TreeWeights(
         padding=arrays["trees.padding"],

@@ -10,7 +10,7 @@ The two directions never exchange anything.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from easyfirst.nn.namespace import Array, Namespace
@@ -43,6 +43,27 @@ class Layer:
     @property
     def dim(self) -> int:
         return int(self.recurrent.shape[-2])
+
+
+def layers_of(arrays: Mapping[str, Array], prefix: str) -> tuple[Layer, ...]:
+    """The layers whose names begin so, from the first on."""
+    layers: list[Layer] = []
+    while f"{prefix}.{len(layers)}.input" in arrays:
+        name = f"{prefix}.{len(layers)}"
+        bias = arrays[f"{name}.bias"]
+        layers.append(Layer(arrays[f"{name}.input"], arrays[f"{name}.recurrent"], bias[:, None, :]))
+    return tuple(layers)
+
+
+def stacks_of(arrays: Mapping[str, Array], prefix: str) -> tuple[tuple[Layer, ...], ...]:
+    """The stacks that read one after the other what both directions of the last one gave: the one with this name, or
+    those named after it and numbered from 0 on."""
+    if only := layers_of(arrays, prefix):
+        return (only,)
+    stacks: list[tuple[Layer, ...]] = []
+    while layers := layers_of(arrays, f"{prefix}{len(stacks)}"):
+        stacks.append(layers)
+    return tuple(stacks)
 
 
 def lstm_gates(xp: Namespace, z: Array, c: Array | None) -> Array:

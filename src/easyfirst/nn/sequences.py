@@ -63,6 +63,21 @@ def read_both_ways(
     return xp.concat([xp.take(x[0], place[0]), xp.take(x[1], place[1])], -1)
 
 
+def read_stacks(
+    xp: Namespace,
+    cell: Cell,
+    stacks: Sequence[Sequence[Layer]],
+    x: Array,
+    packing: Packing,
+    drop: Drop | None = None,
+) -> Array:
+    """Every stack reads in both directions what the one below gave in both: (n_rows, in) -> (n_rows, 2 * dim), or ``x``
+    itself if there is none. ``drop`` is applied to what each of them reads, and to what the last one gives."""
+    for layers in stacks:
+        x = read_both_ways(xp, cell, layers, x if drop is None else drop(x), packing)
+    return x if drop is None else drop(x)
+
+
 def run_layer(xp: Namespace, cell: Cell, layer: Layer, x: Array, n_active: Sequence[int]) -> Array:
     """One layer over packed sequences, both directions at once: (2, n_rows, in) -> (2, n_rows, dim)."""
     begin = n_active[0]

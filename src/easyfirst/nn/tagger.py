@@ -12,9 +12,9 @@ from dataclasses import dataclass
 from easyfirst.nn.arrays import Ints
 from easyfirst.nn.characters import CharacterWeights, characters_of
 from easyfirst.nn.namespace import Array, Namespace
-from easyfirst.nn.network import TAG_KINDS, layers_of
-from easyfirst.nn.rnn import CELLS, Cell, Layer
-from easyfirst.nn.sequences import Drop, Packing, read_both_ways
+from easyfirst.nn.network import TAG_KINDS
+from easyfirst.nn.rnn import CELLS, Cell, Layer, stacks_of
+from easyfirst.nn.sequences import Drop, Packing, read_stacks
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,7 +31,7 @@ class TaggerWeights:
 
     words: Array  # (n_vocabulary, word_dim)
     characters: CharacterWeights | None
-    layers: tuple[Layer, ...]
+    stacks: tuple[tuple[Layer, ...], ...]
     cell: Cell
     outputs: Mapping[str, tuple[Array, Array]]  # kind -> (2 * dim, n_tags), (n_tags,)
 
@@ -41,7 +41,7 @@ def tagger_of(arrays: Mapping[str, Array]) -> TaggerWeights:
     return TaggerWeights(
         words=arrays["words.embedding"],
         characters=characters_of(arrays) if "characters.embedding" in arrays else None,
-        layers=_stacked(arrays),
+        stacks=stacks_of(arrays, "tagger.rnn"),
         cell=CELLS["lstm"],
         outputs={
             kind: (arrays[f"tagger.{kind}"], arrays[f"tagger.{kind}_bias"])
@@ -49,13 +49,6 @@ def tagger_of(arrays: Mapping[str, Array]) -> TaggerWeights:
             if f"tagger.{kind}" in arrays
         },
     )
-
-
-def _stacked(arrays: Mapping[str, Array]) -> tuple[Layer, ...]:
-    layers: list[Layer] = []
-    while found := layers_of(arrays, f"tagger.rnn{len(layers)}"):
-        layers += found
-    return tuple(layers)
 
 
 def score_tags(
@@ -79,8 +72,5 @@ def score_tags(
     if spelt is not None:
         parts.append(xp.take(spelt, xp.index(ids.forms)))
     x = parts[0] if len(parts) == 1 else xp.concat(parts, -1)
-    for layer in weights.layers:
-        x = x if drop is None else drop(x)
-        x = read_both_ways(xp, weights.cell, [layer], x, packing)
-    x = x if drop is None else drop(x)
+    x = read_stacks(xp, weights.cell, weights.stacks, x, packing, drop)
     return {kind: xp.matmul(x, output) + bias for kind, (output, bias) in weights.outputs.items()}

@@ -12,8 +12,7 @@ from dataclasses import dataclass
 
 from easyfirst.nn.arrays import Ints
 from easyfirst.nn.namespace import Array, Namespace
-from easyfirst.nn.network import layers_of
-from easyfirst.nn.rnn import CELLS, Layer
+from easyfirst.nn.rnn import CELLS, Layer, layers_of
 from easyfirst.nn.sequences import Drop, Packing, read_both_ways
 
 INSIDE, WORD_END, TOKEN_END = range(3)

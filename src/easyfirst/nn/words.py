@@ -1,6 +1,7 @@
 """Representing words (section 3.1): v'_i = tanh(W^v (w_i ∘ p_i) + b), then v_i = f_i ∘ b_i by a BiLSTM.
 
-LSTM_F and LSTM_B are two separate stacks (``easyfirst.nn.sequences``).
+LSTM_F and LSTM_B are two separate stacks (``easyfirst.nn.sequences``). What the paper has not: w_i may be followed by a
+vector made of the word's characters, its own future work, and both directions may meet after every layer.
 """
 
 from __future__ import annotations
@@ -8,9 +9,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from easyfirst.nn.arrays import Ints
+from easyfirst.nn.characters import CharacterWeights, Spelling, spell
 from easyfirst.nn.namespace import Array, Namespace
 from easyfirst.nn.rnn import Cell, Layer
-from easyfirst.nn.sequences import Drop, Packing, read_both_ways
+from easyfirst.nn.sequences import Drop, Packing, read_stacks
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,27 +22,32 @@ class WordIds:
     words: Ints  # (n_words,)
     external: Ints | None
     tags: tuple[Ints, ...]  # one (n_words,) for each kind of tag
+    forms: Ints | None = None  # (n_words,): of each word's form in the spelling
+    spelling: Spelling | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class WordWeights:
-    """Embedding tables, W^v and the BiLSTM (no layers: v_i = v'_i)."""
+    """Embedding tables, W^v and the BiLSTM (no stacks: v_i = v'_i)."""
 
     words: Array  # (n_vocabulary, word_dim)
     external: Array | None  # (n_external, external_dim)
     tags: tuple[Array, ...]  # (n_tags, tag_dim) each
     project: Array  # (sum of the dims above, vector_dim)
     bias: Array  # (vector_dim,)
-    layers: tuple[Layer, ...]
+    stacks: tuple[tuple[Layer, ...], ...]
     cell: Cell
+    characters: CharacterWeights | None = None
 
 
-def embed_words(xp: Namespace, weights: WordWeights, ids: WordIds) -> Array:
-    """v'_i for every word: (n_words, vector_dim)."""
+def embed_words(xp: Namespace, weights: WordWeights, ids: WordIds, drop: Drop | None = None) -> Array:
+    """v'_i for every word: (n_words, vector_dim). ``drop`` is applied to what the characters bring."""
     parts = [xp.embed(weights.words, xp.index(ids.words))]
     if weights.external is not None and ids.external is not None:
         parts.append(xp.embed(weights.external, xp.index(ids.external)))
     parts += [xp.embed(table, xp.index(tags)) for table, tags in zip(weights.tags, ids.tags, strict=True)]
+    if weights.characters is not None and ids.spelling is not None and ids.forms is not None:
+        parts.append(xp.take(spell(xp, weights.characters, ids.spelling, drop), xp.index(ids.forms)))
     x = parts[0] if len(parts) == 1 else xp.concat(parts, -1)
     return xp.tanh(xp.matmul(x, weights.project) + weights.bias)
 
@@ -49,10 +56,4 @@ def encode_words(
     xp: Namespace, weights: WordWeights, ids: WordIds, packing: Packing, drop: Drop | None = None
 ) -> Array:
     """v_i for every word: (n_words, vector_dim), in the order of ``ids``. ``drop`` is applied to all v' and v."""
-    x = embed_words(xp, weights, ids)
-    if drop is not None:
-        x = drop(x)
-    if not weights.layers:
-        return x
-    v = read_both_ways(xp, weights.cell, weights.layers, x, packing)
-    return v if drop is None else drop(v)
+    return read_stacks(xp, weights.cell, weights.stacks, embed_words(xp, weights, ids, drop), packing, drop)

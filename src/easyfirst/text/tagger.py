@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
-import numpy as np
-
-from easyfirst.model.vocab import tags_of
+from easyfirst.model.vocab import distinct_forms, tags_of
 from easyfirst.nn.activations import overflow_is_fine
 from easyfirst.nn.arrays import Floats, Ints
 from easyfirst.nn.characters import spell
@@ -59,9 +57,7 @@ class Tagger:
         vocabulary = self.model.vocabulary
         lengths = [len(sentence) for sentence in sentences]
         words = [form for sentence in sentences for form in sentence]
-        forms = sorted(set(words), key=lambda form: (-len(form), form))
-        rows = {form: row for row, form in enumerate(forms)}
-        numbers = np.array([rows[word] for word in words], dtype=np.int64)
+        forms, numbers = distinct_forms(words)
         ids = TaggerIds(vocabulary.word_ids(forms)[numbers], numbers)
         with overflow_is_fine():
             scores = score_tags(

@@ -19,8 +19,8 @@ from easyfirst.model.config import MAX_LAYERS, MAX_SIZE, build_settings
 from easyfirst.model.files import CONFIG, VOCABULARY
 from easyfirst.model.parameters import glorot, rnn_arrays, rnn_shapes
 from easyfirst.model.part import VECTORS, Part, load_part, save_part
-from easyfirst.model.vocab import UNKNOWN, normalise, numbered, tags_of
-from easyfirst.model.weights import as_float32, check_arrays
+from easyfirst.model.vocab import UNKNOWN, normalise, numbered, ranked_names, spelling_of, tags_of
+from easyfirst.model.weights import check_arrays, restore
 from easyfirst.model.word_vectors import WordVectors, load_word_vectors
 from easyfirst.nn.arrays import Floats, Ints
 from easyfirst.nn.characters import Spelling
@@ -28,8 +28,6 @@ from easyfirst.nn.network import TAG_KINDS
 from easyfirst.treebank.sentence import Sentence
 
 KIND = "easyfirst-tagger"
-LONGEST = 40
-"""Characters of a form that are read; of a longer one, half of them from each end."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,9 +81,9 @@ class TaggerVocabulary:
         if not any(tags.values()):
             raise DataError("the treebank has neither UPOS nor XPOS tags; fill in at least one of these columns")
         return cls(
-            words=numbered(_ranked(words, min_count)),
-            characters=numbered(_ranked(characters, min_count)),
-            tags={kind: tuple(_ranked(counter)) for kind, counter in tags.items() if counter},
+            words=numbered(ranked_names(words, min_count)),
+            characters=numbered(ranked_names(characters, min_count)),
+            tags={kind: tuple(ranked_names(counter)) for kind, counter in tags.items() if counter},
         )
 
     @property
@@ -98,10 +96,7 @@ class TaggerVocabulary:
 
     def spell(self, forms: Sequence[str]) -> Spelling:
         """Forms, longest first, as rows of the table of characters."""
-        rows = self.characters
-        shown = [shortened(form) for form in forms]
-        characters = np.array([rows.get(character, UNKNOWN) for form in shown for character in form], dtype=np.int64)
-        return Spelling(characters, np.array([len(form) for form in shown], dtype=np.int64))
+        return spelling_of(forms, self.characters)
 
     def to_dict(self) -> dict[str, Any]:
         """As JSON holds it."""
@@ -169,11 +164,11 @@ def initial_tagger(config: TaggerConfig, vocabulary: TaggerVocabulary, rng: np.r
     return arrays
 
 
-def save_tagger(path: str | PathLike[str], model: TaggerModel) -> None:
-    """Write a tagger; its vectors are not written. Arrays of float16 are stored as such."""
+def save_tagger(path: str | PathLike[str], model: TaggerModel, *, bits: int = 32) -> None:
+    """Write a tagger; its vectors are not written. ``bits``: of a stored weight."""
     check_arrays(model.arrays, tagger_shapes(model.config, model.vocabulary))
     settings = {"network": asdict(model.config), "vectors": model.vectors.sha256 if model.vectors else None}
-    save_part(path, Part(KIND, settings, model.vocabulary.to_dict(), model.arrays))
+    save_part(path, Part(KIND, settings, model.vocabulary.to_dict(), model.arrays), bits=bits)
 
 
 def load_tagger(path: str | PathLike[str], vectors: WordVectors | None) -> TaggerModel:
@@ -190,10 +185,11 @@ def load_tagger(path: str | PathLike[str], vectors: WordVectors | None) -> Tagge
     except ModelError as error:
         raise ModelError(f"{directory / VOCABULARY}: {error}") from None
     try:
-        check_arrays(part.arrays, tagger_shapes(config, vocabulary))
+        arrays = restore(part.arrays)
+        check_arrays(arrays, tagger_shapes(config, vocabulary))
     except ModelError as error:
         raise ModelError(f"{directory}: {error}") from None
-    return TaggerModel(config, vocabulary, as_float32(part.arrays), used)
+    return TaggerModel(config, vocabulary, arrays, used)
 
 
 def _vectors_used(
@@ -223,16 +219,6 @@ def look_up(vectors: WordVectors, forms: Sequence[str]) -> Floats:
     found: Floats = vectors.values[rows - 1] * vectors.scales[rows - 1].astype(np.float32)
     found[rows == UNKNOWN] = 0
     return found
-
-
-def shortened(form: str) -> str:
-    """What is read of a form: all of it, unless it is very long."""
-    return form if len(form) <= LONGEST else form[: LONGEST // 2] + form[-LONGEST // 2 :]
-
-
-def _ranked(counter: Counter[str], min_count: int = 1) -> list[str]:
-    names = (name for name, count in counter.items() if count >= min_count)
-    return sorted(names, key=lambda name: (-counter[name], name))
 
 
 def _require(holds: bool, message: str) -> None:

@@ -15,7 +15,7 @@ from easyfirst.model.config import MAX_LAYERS, MAX_SIZE, build_settings
 from easyfirst.model.files import VOCABULARY
 from easyfirst.model.parameters import embedding, glorot, rnn_arrays, rnn_shapes
 from easyfirst.model.part import Part, load_part, save_part
-from easyfirst.model.weights import as_float32, check_arrays
+from easyfirst.model.weights import check_arrays, restore
 from easyfirst.nn.arrays import Floats
 from easyfirst.nn.tokenizer import N_BOUNDARIES, N_QUESTIONS
 from easyfirst.text.script import CATEGORIES, Script
@@ -30,10 +30,10 @@ class TokenizerConfig:
     character_dim: int = 32
     min_count: int = 5
     """Characters that training saw less often have no embedding of their own, only that of their category."""
-    hidden_dim: int = 48
+    hidden_dim: int = 64
     """In each direction, of the BiLSTM over characters."""
     character_layers: int = 1
-    token_dim: int = 48
+    token_dim: int = 64
     """In each direction, of the BiLSTM over tokens."""
     token_layers: int = 1
 
@@ -88,10 +88,10 @@ def initial_tokenizer(config: TokenizerConfig, script: Script, rng: np.random.Ge
     return arrays
 
 
-def save_tokenizer(path: str | PathLike[str], model: TokenizerModel) -> None:
-    """Write a tokenizer. Arrays of float16 are stored as such."""
+def save_tokenizer(path: str | PathLike[str], model: TokenizerModel, *, bits: int = 32) -> None:
+    """Write a tokenizer. ``bits``: of a stored weight."""
     check_arrays(model.arrays, tokenizer_shapes(model.config, model.script))
-    save_part(path, Part(KIND, {"network": asdict(model.config)}, model.script.to_dict(), model.arrays))
+    save_part(path, Part(KIND, {"network": asdict(model.config)}, model.script.to_dict(), model.arrays), bits=bits)
 
 
 def load_tokenizer_model(path: str | PathLike[str]) -> TokenizerModel:
@@ -104,10 +104,11 @@ def load_tokenizer_model(path: str | PathLike[str]) -> TokenizerModel:
     except ModelError as error:
         raise ModelError(f"{directory / VOCABULARY}: {error}") from None
     try:
-        check_arrays(part.arrays, tokenizer_shapes(config, script))
+        arrays = restore(part.arrays)
+        check_arrays(arrays, tokenizer_shapes(config, script))
     except ModelError as error:
         raise ModelError(f"{directory}: {error}") from None
-    return TokenizerModel(config, script, as_float32(part.arrays))
+    return TokenizerModel(config, script, arrays)
 
 
 def _require(holds: bool, message: str) -> None:

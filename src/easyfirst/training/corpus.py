@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -59,7 +59,11 @@ class Corpus:
 
 def _select(ids: WordIds, rows: Ints) -> WordIds:
     external = None if ids.external is None else ids.external[rows]
-    return WordIds(ids.words[rows], external, tuple(tags[rows] for tags in ids.tags))
+    tags = tuple(column[rows] for column in ids.tags)
+    if ids.forms is None or ids.spelling is None:
+        return WordIds(ids.words[rows], external, tags)
+    forms, of_words = np.unique(ids.forms[rows], return_inverse=True)  # longest first, as all forms are
+    return WordIds(ids.words[rows], external, tags, of_words, ids.spelling.of(forms))
 
 
 def unknown_probabilities(counts: Ints, alpha: float) -> Floats:
@@ -77,6 +81,6 @@ def drop_words(ids: WordIds, unknown_prob: Floats, rng: np.random.Generator) -> 
     is_dropped = rng.random(len(ids.words)) < unknown_prob[ids.words]
     words = np.where(is_dropped, UNKNOWN, ids.words)
     if ids.external is None:
-        return WordIds(words, None, ids.tags)
+        return replace(ids, words=words)
     loses_external = is_dropped & (rng.random(len(words)) < 0.5)
-    return WordIds(words, np.where(loses_external, UNKNOWN, ids.external), ids.tags)
+    return replace(ids, words=words, external=np.where(loses_external, UNKNOWN, ids.external))

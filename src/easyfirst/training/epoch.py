@@ -1,4 +1,5 @@
-"""One pass over the training sentences (Algorithm 3): shuffled, with an update after more than 50 violations.
+"""One pass over the training sentences (Algorithm 3): shuffled, with an update after more than 50 violations, or, if
+it is so set, after a fixed number of sentences.
 
 How many sentences that takes is guessed from the running rate of violations, so that they can be explored as one batch;
 if the guess falls short, more are explored with the same weights before the update.
@@ -55,7 +56,8 @@ class Teacher:
             end = self._batch_end(order, begin)
             self._learn(order[begin:end], stats)
             begin = end
-            if self.learner.n_waiting > training.update_after or begin == len(order):
+            is_due = training.batch_sentences > 0 or self.learner.n_waiting > training.update_after
+            if is_due or begin == len(order):
                 stats.updates += self.learner.n_waiting > 0
                 past = (number - 1 + begin / len(order)) / training.epochs
                 self.learner.update(rate_share=1 - (1 - training.final_rate) * min(past, 1))
@@ -75,7 +77,10 @@ class Teacher:
         stats.loss += explored.explorer.loss
 
     def _batch_end(self, order: Ints, begin: int) -> int:
-        """Up to where in ``order`` the next batch goes, to bring the violations past the limit."""
+        """Up to where in ``order`` the next batch goes, to bring the violations past the limit, or to have as many
+        sentences as are wanted."""
+        if n_sentences := self.learner.config.training.batch_sentences:
+            return min(begin + n_sentences, len(order))
         n_wanted = self.learner.config.training.update_after + 1 - self.learner.n_waiting
         reach = np.cumsum(self.corpus.lengths[order[begin : begin + MAX_WORDS]])
         n_enough = 1 + np.searchsorted(reach, CAUTION * n_wanted / self.violation_rate)

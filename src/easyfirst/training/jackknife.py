@@ -1,8 +1,9 @@
 """Tags by jackknifing: each training sentence tagged by a tagger that has not seen it.
 
-The parser learns from these, so that it meets in training the kind of mistakes that it will meet in parsing. Sentences
-are dealt out to folds by chance; each fold is tagged by a tagger trained on the others, for a fixed number of
-epochs, as no dev data may decide.
+The parser learns from these, so that it meets in training the kind of mistakes that it will meet in parsing. Documents
+are dealt out to folds by chance, since what a document repeats is easy for a tagger that has seen the rest of it, and a
+new text is never so easy; without documents, sentences are. Each fold is tagged by a tagger trained on the others,
+for a fixed number of epochs, as no dev data may decide.
 """
 
 from __future__ import annotations
@@ -31,10 +32,13 @@ from easyfirst.text.tagger import Tagger, Tags
 from easyfirst.text.tagger_store import TaggerConfig, load_tagger
 from easyfirst.training import checkpoint, supervised
 from easyfirst.training.tagger import TaggerLearning, TaggerTask, accuracies
+from easyfirst.treebank.raw_text import is_new_document
 from easyfirst.treebank.sentence import Sentence
 
 THREAD_VARIABLES = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
 SECONDS_TO_END = 5.0
+DOCUMENTS_A_FOLD = 5
+"""With fewer of them than this, folds are made of sentences."""
 
 
 class FoldReporter(supervised.Reporter, Protocol):
@@ -98,7 +102,7 @@ def jackknife(
     check_folds(n_folds, len(sentences))
     if jobs < 1:
         raise ConfigError(f"jobs is {jobs}; it must be at least 1")
-    fold_of = _deal(len(sentences), n_folds, seed)
+    fold_of = _deal(_documents(sentences, n_folds), n_folds, seed)
     fingerprint = _fingerprint(sentences, [n_folds, seed, asdict(config), asdict(learning)], vectors)
     folds = [
         Fold(
@@ -133,10 +137,24 @@ def forget_folds(folder: Path) -> None:
         path.unlink(missing_ok=True)
 
 
-def _deal(n_sentences: int, n_folds: int, seed: int) -> list[int]:
-    """The fold of each sentence, from 1; folds differ by at most one sentence."""
-    folds = np.arange(n_sentences) % n_folds + 1
-    return np.random.default_rng(seed).permutation(folds).tolist()
+def _documents(sentences: Sequence[Sentence], n_folds: int) -> list[int]:
+    """How many sentences each document has; if there are few documents, each sentence counts as one."""
+    starts = [n for n, sentence in enumerate(sentences) if n == 0 or is_new_document(sentence)]
+    if len(starts) < DOCUMENTS_A_FOLD * n_folds:
+        return [1] * len(sentences)
+    return np.diff([*starts, len(sentences)]).tolist()
+
+
+def _deal(documents: Sequence[int], n_folds: int, seed: int) -> list[int]:
+    """The fold of each sentence, from 1: documents, given by their lengths, go in random order each to the fold that
+    is the smallest so far."""
+    sizes = [0] * n_folds
+    folds = [0] * len(documents)
+    for document in np.random.default_rng(seed).permutation(len(documents)).tolist():
+        smallest = sizes.index(min(sizes))
+        sizes[smallest] += documents[document]
+        folds[document] = smallest + 1
+    return np.repeat(folds, documents).tolist()
 
 
 def _fingerprint(sentences: Sequence[Sentence], settings: object, vectors: WordVectors | None) -> str:

@@ -12,7 +12,7 @@ from torch import Tensor
 
 from easyfirst.errors import ConfigError
 from easyfirst.model.learning import LearningConfig
-from easyfirst.model.vocab import UNKNOWN, tags_of
+from easyfirst.model.vocab import UNKNOWN, distinct_forms, tags_of
 from easyfirst.model.word_vectors import WordVectors
 from easyfirst.nn.arrays import Floats, Ints
 from easyfirst.nn.characters import Spelling, spell
@@ -161,9 +161,7 @@ class TaggerCorpus:
         self._lengths = np.array([len(sentence) for sentence in sentences], dtype=np.int64)
         self._starts = np.cumsum(self._lengths) - self._lengths
         words = [form for sentence in sentences for form in sentence.forms]
-        forms = sorted(set(words), key=lambda form: (-len(form), form))
-        rows = {form: row for row, form in enumerate(forms)}
-        self._forms = np.array([rows[word] for word in words], dtype=np.int64)
+        forms, self._forms = distinct_forms(words)
         self._word_of_form = vocabulary.word_ids(forms)
         self._spelling = vocabulary.spell(forms)
         self._external = None if vectors is None else look_up(vectors, forms)
@@ -196,7 +194,7 @@ class TaggerCorpus:
         return TaggerBatch(
             ids=TaggerIds(np.where(is_dropped, UNKNOWN, words), of_words),
             packing=Packing.of(lengths.tolist()),
-            spelling=_select(self._spelling, forms),
+            spelling=self._spelling.of(forms),
             external=external,
             gold={kind: gold[places] for kind, gold in self._gold.items()},
         )
@@ -206,15 +204,6 @@ def _cut(numbers: Ints, lengths: Ints, max_words: int) -> list[Ints]:
     """Sentences one after the other, in pieces of about so many words."""
     pieces = (np.cumsum(lengths[numbers]) - 1) // max_words
     return np.split(numbers, np.flatnonzero(np.diff(pieces)) + 1)
-
-
-def _select(spelling: Spelling, forms: Ints) -> Spelling:
-    """Some of the forms."""
-    starts = np.cumsum(spelling.lengths) - spelling.lengths
-    lengths = spelling.lengths[forms]
-    new_starts = np.cumsum(lengths) - lengths
-    places = np.arange(lengths.sum()) + np.repeat(starts[forms] - new_starts, lengths)
-    return Spelling(spelling.characters[places], lengths)
 
 
 def _tag_ids(sentences: Sequence[Sentence], kind: str, tags: Sequence[str]) -> Ints:

@@ -56,9 +56,9 @@ UNKNOWN_PROB = 0.01
 class TokenizerLearning(LearningConfig):
     """How a tokenizer learns."""
 
-    epochs: int = 12
+    epochs: int = 18
     learning_rate: float = 0.004
-    dropout: float = 0.15
+    dropout: float = 0.2
 
 
 @dataclass(frozen=True, slots=True)

@@ -96,6 +96,7 @@ class Run:
                 tag_kinds=config.network.tag_kinds,
                 external=material.external_words,
                 min_count=config.training.min_count,
+                reads_characters=config.network.spelling_dim > 0,
             )
         self.data = describe(material.train, len(sentences), material.dev, self.vocabulary)
         self.licence = job.licence

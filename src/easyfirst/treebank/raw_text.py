@@ -19,6 +19,7 @@ SPACES = ("given", "none")
 """``given``: the treebank says where white space is; ``none``: its language is written without."""
 PARAGRAPH_BREAK = "\n\n"
 _NEW_PARAGRAPH = re.compile(rb"^#[ \t]*new(par|doc)\b", re.MULTILINE)
+_NEW_DOCUMENT = re.compile(rb"^#[ \t]*newdoc\b", re.MULTILINE)
 _MULTIWORD_ID = re.compile(r"([0-9]+)-([0-9]+)")
 
 
@@ -76,6 +77,11 @@ def read_paragraphs(treebank: Iterable[Sentence], *, spaces: str = "given") -> l
             paragraphs.append([])
         paragraphs[-1].append(_read_line(sentence, spaces))
     return [_join(lines) for lines in paragraphs]
+
+
+def is_new_document(sentence: Sentence) -> bool:
+    """Whether ``# newdoc`` stands before it."""
+    return _NEW_DOCUMENT.search(sentence.prefix + sentence.block) is not None
 
 
 def raw_text(paragraphs: Iterable[Paragraph]) -> str:
