@@ -30,7 +30,11 @@ def train(
         ),
     ] = "parser",
     preset: Annotated[
-        str, typer.Option(metavar="NAME", help="A row of the paper's tables: bottom-up, htlstm or paper.")
+        str,
+        typer.Option(
+            metavar="NAME",
+            help="A row of the paper's tables: bottom-up, htlstm or paper; or strong, which goes past it.",
+        ),
     ] = "paper",
     tags: Annotated[
         str | None,

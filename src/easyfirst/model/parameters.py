@@ -2,7 +2,8 @@
 
 Weights are Glorot-uniform, as in the paper's toolkit, but for two gains that keep what a word brings from fading on its
 way through two stacks of RNNs: gates at rest let half of it pass, so what RNNs read is doubled, and embeddings
-start larger. Without them the first epoch is lost to growing the weights (docs/decisions.md).
+start larger. Without them the first epoch is lost to growing the weights (docs/decisions.md). Where characters are
+read, word embeddings begin as zeros: they learn what the spelling does not tell, and rare words bring no noise.
 """
 
 from __future__ import annotations
@@ -122,6 +123,8 @@ def initial_parameters(
     for name, shape in parameter_shapes(config, sizes).items():
         if name == "words.external" and external is not None:
             arrays[name] = np.array(external, dtype=np.float32)
+        elif name == "words.embedding" and config.spelling_dim:
+            arrays[name] = np.zeros(shape, dtype=np.float32)
         elif name == "characters.embedding":
             arrays[name] = glorot(rng, shape[-1], 0, shape)
         elif name in TABLES:
