@@ -1,7 +1,7 @@
 """The scores of a whole model, from raw text and from gold tokens, for its card.
 
     python bench/bundled.py --model en --dev dev.conllu --test test.conllu
-    python bench/bundled.py ... --full my-model     # the same model before 'easyfirst pack': what 16 bits cost
+    python bench/bundled.py ... --full my-model     # the same model before 'easyfirst pack': what fewer bits cost
     python bench/bundled.py ... --write-card        # put the table into the model's README.md
 
 The test set is looked at here only, once a model is chosen.
@@ -118,7 +118,7 @@ def main() -> None:
     if given.full:
         full = {part: scores_of(given.full, path, spaces=given.spaces) for part, path in files.items()}
         result["f1_in_32_bits"] = full
-        result["las_changes_by_16_bits"] = {
+        result["las_changes_by_packing"] = {
             part: {name: found[part][name]["LAS"] - full[part][name]["LAS"] for name in found[part]} for part in files
         }
     report.write(given.name, result, ["part", "input", *COLUMNS], rows)

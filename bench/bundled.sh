@@ -18,13 +18,11 @@ stage() {
 }
 
 stage tokenizer --parts tokenizer
-stage tagger --parts tagger,parser --jobs 2 --embeddings "$vectors" --max-embeddings 55000 \
-    --epochs 12 --set training.dropout=0.33 --set training.averaging=0.999 --set training.final_rate=0.05 \
-    --set training.min_count=2 \
+stage tagger --parts tagger,parser --preset strong --jobs 2 --embeddings "$vectors" --max-embeddings 55000 \
     --licence "CC BY-SA 4.0 (trained on UD_English-EWT, CC BY-SA 4.0; word vectors: MIT / PDDL 1.0)"
 
 mkdir -p "$(dirname "$bundled")"
-easyfirst pack "$out" --out "$bundled" --overwrite
+easyfirst pack "$out" --out "$bundled" --bits 8 --overwrite
 cp "$treebank/LICENSE.txt" "$bundled/LICENSE"
 for part in tokenizer tagger; do
     cp "$out/training/$part/metrics.jsonl" "$here/bench/results/bundled-$part.jsonl"
