@@ -107,7 +107,7 @@ def check_length(n_words: int, name: str, limits: Limits) -> None:
     """Not more than a sentence may have."""
     if n_words > limits.max_sentence_words:
         raise RefusedError(
-            f"{name} has {n_words:,} words; this server takes up to {limits.max_sentence_words:,} in a sentence: split it"
+            f"{name} has {n_words:,} words; this server takes up to {limits.max_sentence_words:,}: split it"
         )
 
 
@@ -136,10 +136,8 @@ def _list_of(value: object, key: str, what: str) -> list[Any]:
 
 def _kind(value: object) -> str:
     """What a value is in the words of JSON."""
-    if value is None:
-        return "null"
-    names = {str: "a string", bool: "a boolean", int: "a number", float: "a number", list: "a list", dict: "an object"}
-    return names.get(type(value), type(value).__name__)
+    kinds = {str: "a string", bool: "a boolean", list: "a list", dict: "an object", type(None): "null"}
+    return next((name for kind, name in kinds.items() if isinstance(value, kind)), "a number")
 
 
 def _check_characters(text: str, name: str) -> None:

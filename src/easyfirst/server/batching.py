@@ -17,8 +17,8 @@ from typing import Generic, TypeVar
 
 from easyfirst.server.errors import BusyError, TooSlowError
 
-PATIENCE = 0.003
-"""Seconds that the first request of a batch waits for others."""
+PAUSE, PATIENCE = 0.003, 0.03
+"""Seconds. A batch is closed when no other request has come for so long, or when its first one has waited so long."""
 BATCH_WEIGHT = 8_192
 """A batch is closed when it has as many words, or about as many."""
 
@@ -102,7 +102,7 @@ class Batcher(Generic[Work, Result]):
             if weight >= BATCH_WEIGHT:
                 return batch, False
             try:
-                job = self._queue.get(timeout=max(end - time.monotonic(), 0))
+                job = self._queue.get(timeout=max(min(end - time.monotonic(), PAUSE), 0))
             except Empty:
                 return batch, False
         return batch, True

@@ -55,9 +55,9 @@ def _draw_examples(examples: dict[str, Any]) -> str:
 
 def _kind(answer: dict[str, Any]) -> str:
     """A link to what an answer is."""
-    schema = next(iter(answer.get("content", {}).values()), {}).get("schema", {})
-    name = schema.get("$ref", "").rpartition("/")[2]
-    return element("a", escape(name), href=f"#{name}") if name else ""
+    contents: dict[str, Any] = answer.get("content", {})
+    names = [content["schema"].get("$ref", "").rpartition("/")[2] for content in contents.values()]
+    return ", ".join(element("a", escape(name), href=f"#{name}") for name in names)
 
 
 def _draw_json(value: object, *, indent: int | None = 2) -> str:

@@ -127,7 +127,7 @@ def _draw_form(form: Form, *, has_focus: bool = False) -> str:
         element(
             "textarea",
             "\n" + escape(form.text),
-            name="text",
+            name_="text",
             id="text",
             rows=4,
             dir="auto",
@@ -135,7 +135,7 @@ def _draw_form(form: Form, *, has_focus: bool = False) -> str:
             autofocus="autofocus" if has_focus else None,
         ),
         element("label", "This is", for_="kind"),
-        element("select", options, name="kind", id="kind", autocomplete="off"),
+        element("select", options, name_="kind", id="kind", autocomplete="off"),
         element("button", "Parse", type="submit"),
     )
     return element("form", "\n".join(parts), method="post", action="/#result")

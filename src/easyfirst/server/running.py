@@ -39,8 +39,9 @@ def bind(host: str, port: int) -> socket.socket:
 
 def address_of(listening: socket.socket) -> str:
     """Where a browser on this machine finds it."""
-    host, port = listening.getsockname()[:2]
-    host = {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(host, host)
+    host: str = listening.getsockname()[0]
+    port: int = listening.getsockname()[1]
+    host = "127.0.0.1" if host == "0.0.0.0" else "::1" if host == "::" else host
     return f"http://[{host}]:{port}/" if ":" in host else f"http://{host}:{port}/"
 
 
