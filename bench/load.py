@@ -31,6 +31,7 @@ class Outcome:
     statuses: Counter[int] = field(default_factory=Counter)
     waits: list[float] = field(default_factory=list)
     answers: dict[int, bytes] = field(default_factory=dict)
+    retries: int = 0
 
 
 async def _ask(reader: asyncio.StreamReader, writer: asyncio.StreamWriter, head: str, body: bytes) -> tuple[int, bytes]:
@@ -57,6 +58,7 @@ async def send(address: str, bodies: Sequence[bytes], *, connections: int, retri
                 status, answer = await _ask(reader, writer, head, body)
                 if status != 503 or attempt == retries:
                     break
+                outcome.retries += 1
                 await asyncio.sleep(0.02)
             outcome.waits.append(time.perf_counter() - begin)
             outcome.statuses[status] += 1
@@ -88,6 +90,7 @@ def main() -> None:
         "seconds": outcome.seconds,
         "requests": len(bodies),
         "statuses": {str(status): n for status, n in outcome.statuses.items()},
+        "retries": outcome.retries,
         "wait_median": waits[49],
         "wait_99": waits[98],
     }

@@ -22,7 +22,7 @@ from easyfirst.server.errors import RefusedError, TooLargeError
 from easyfirst.server.limits import Limits
 from tests.small_models import small_model, small_tagger, small_tokenizer
 
-LIMITS = Limits(max_words=200, max_sentence_words=20)
+LIMITS = Limits(max_words=500, max_sentence_words=500)
 PARSER = Parser(small_model("both"), tokenizer=small_tokenizer(), tagger=small_tagger())
 ANSWERER = Answerer(PARSER, LIMITS)
 

@@ -161,7 +161,7 @@ def test_openapi_and_its_page(server: Server) -> None:
         assert text in page
     addresses = re.findall(r"""(?:src|href|action)=["']?([^"'> ]*)""", page)
     assert {address[:1] for address in addresses} <= {"/", "#", "d"}
-    assert "//" not in "".join(addresses)
+    assert "//" not in " ".join(addresses)
     anchors = {address[1:] for address in addresses if address.startswith("#")}
     assert anchors <= set(re.findall(r'id="([^"]*)"', page))
     for example in description["paths"]["/parse"]["post"]["requestBody"]["content"]["application/json"][
