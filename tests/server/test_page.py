@@ -66,7 +66,7 @@ def test_errors_are_on_the_page(server: Server) -> None:
     for body, status, message in (
         (b"text=%00", 422, "NUL character"),
         (b"text=%FF", 400, "not what the form of this page sends"),
-        (b"text=" + b"a+" * 4000, 413, "has at least 4,000 words"),
+        (b"text=" + b"a+" * 2001, 413, "has at least 2,001 words; this server takes up to 2,000 at a time"),
     ):
         answer = server.ask("POST", "/", body)
         page = answer.body.decode()
@@ -108,7 +108,7 @@ def test_typing_and_stepping_through_with_the_keyboard_alone(browser: Browser, s
         browser.press("Tab")
     assert browser.evaluate("document.activeElement.textContent") == "Parse"
     browser.press("Enter")
-    browser.wait_for("document.readyState === 'complete' && document.querySelector('#result svg') !== null")
+    browser.wait_for("document.readyState === 'complete' && document.querySelector('main svg') !== null")
     assert browser.evaluate("document.querySelector('textarea').value") == f"A fox {NASTY}"
     slider = "document.querySelector('section input')"
     last = int(browser.evaluate(f"{slider}.max"))
@@ -130,7 +130,7 @@ def test_screen_readers_find_names_for_all(browser: Browser, server: Server) -> 
     browser.open(server.address)
     browser.evaluate("document.querySelector('textarea').value = 'A fox jumps.'")
     browser.evaluate("document.querySelector('form').requestSubmit()")
-    browser.wait_for("document.readyState === 'complete' && document.querySelector('#result svg') !== null")
+    browser.wait_for("document.readyState === 'complete' && document.querySelector('main svg') !== null")
     browser.call("Accessibility.enable")
     nodes = browser.call("Accessibility.getFullAXTree")["nodes"]
     named = {(node["role"]["value"], node.get("name", {}).get("value")) for node in nodes if not node["ignored"]}

@@ -6,9 +6,11 @@ import asyncio
 import logging
 from collections.abc import AsyncGenerator, Iterable, Mapping
 from contextlib import asynccontextmanager
+from dataclasses import replace
 from typing import Any
 
 from fastapi import FastAPI, Request, Response
+from pydantic import BaseModel
 from starlette.exceptions import HTTPException
 from starlette.responses import HTMLResponse
 
@@ -17,7 +19,7 @@ from easyfirst.errors import EasyFirstError, InputError
 from easyfirst.parser import Parser
 from easyfirst.server import schema
 from easyfirst.server.answers import Answerer, SentenceAnswer, to_json
-from easyfirst.server.asked import Asked, read_asked
+from easyfirst.server.asked import Asked, check_words, read_asked
 from easyfirst.server.batching import Batcher
 from easyfirst.server.body import Bodies
 from easyfirst.server.docs import draw_docs
@@ -41,6 +43,8 @@ REFUSALS = {
     504: "It took too long.",
 }
 ALWAYS = (403, 421, 500)
+PAGE_WORDS = 2_000
+"""The most that the page draws at a time: a word takes more than a kilobyte there."""
 
 
 def create_app(
@@ -67,6 +71,7 @@ class _Service:
             Answerer(parser, limits), max_waiting=limits.max_waiting, timeout=limits.timeout
         )
         self._bodies = Bodies(limits)
+        self._page_limits = replace(limits, max_words=min(limits.max_words, PAGE_WORDS))
 
     def app(self) -> FastAPI:
         app = FastAPI(
@@ -106,7 +111,7 @@ class _Service:
         await self._batcher.close()
 
     async def parse(self, request: Request) -> Response:
-        """The tree of every sentence, in order: what `easyfirst parse --to json` writes."""
+        """The tree of every sentence, in order: what easyfirst parse --to json writes."""
         kind = request.headers.get("content-type", JSON).partition(";")[0].strip().lower()
         if kind != JSON:
             raise MediaTypeError(f"the body is said to be {kind!r}; send JSON, with the header Content-Type: {JSON}")
@@ -116,7 +121,7 @@ class _Service:
         return Response(to_json({"model": self._model, "sentences": sentences}), media_type=JSON)
 
     async def model(self) -> Response:
-        """What `easyfirst info --json` says about the model."""
+        """What easyfirst info --json says about the model."""
         return Response(to_json(self._facts), media_type=JSON)
 
     async def health(self) -> Response:
@@ -129,12 +134,15 @@ class _Service:
 
     async def page_with_trees(self, request: Request) -> Response:
         """The same page, with what was typed in and its trees, or what is wrong with it."""
-        form, sentences, message, status = Form.of(self._parser), [], "", 200
+        form, message, status = Form.of(self._parser), "", 200
+        sentences: list[SentenceAnswer] = []
         try:
             async with self._bodies.read(request) as body:
                 form = read_form(body, form)
-                asked = form.asked(self._parser, self._limits)
-                sentences = await self._batcher.submit(asked, weight=asked.weight)
+                asked = form.asked(self._parser, self._page_limits)
+                parsed = await self._batcher.submit(asked, weight=asked.weight)
+            check_words(sum(len(sentence["words"]) for sentence in parsed), self._page_limits)
+            sentences = parsed
         except (RefusedError, InputError) as error:
             message = str(error)
             status = error.status if isinstance(error, RefusedError) else RefusedError.status
@@ -145,9 +153,9 @@ class _Service:
         return HTMLResponse(draw_docs(self._app.openapi()))
 
 
-def _responses(model: type[Any], *statuses: int) -> dict[int | str, dict[str, Any]]:
+def _responses(model: type[BaseModel], *statuses: int) -> dict[int | str, dict[str, Any]]:
     refusals = {status: {"model": schema.ErrorAnswer, "description": REFUSALS[status]} for status in statuses}
-    return {200: {"model": model}, **refusals}
+    return {200: {"model": model, "description": model.__doc__}, **refusals}
 
 
 def _description(limits: Limits) -> str:

@@ -95,13 +95,12 @@ def draw_page(form: Form, *, name: str, sentences: Sequence[SentenceAnswer] | No
         _count(len(sentences), "sentence") + ", " + _count(sum(len(answer["words"]) for answer in sentences), "word")
     )
     if message:
-        result = element("p", escape(message), class_="error", role="alert")
+        result = element("p", escape(message), class_="error", role="alert", id="result", tabindex=-1)
     else:
-        result = element("p", found, role="status")
+        result = element("p", found, role="status", id="result", tabindex=-1)
     sections = "".join(_draw_sentence(answer, n) for n, answer in enumerate(sentences, 1))
-    result = element("div", result + sections, id="result", tabindex=-1)
     title = "It could not be parsed" if message else found
-    return frame(f"{title} – {heading}", element("h1", escape(heading)) + _draw_form(form) + result)
+    return frame(f"{title} – {heading}", element("h1", escape(heading)) + _draw_form(form) + result + sections)
 
 
 def frame(title: str, content: str) -> str:

@@ -49,7 +49,7 @@ def run(app: Guard, listening: socket.socket, limits: Limits, *, log_requests: b
     """Serve until SIGINT or SIGTERM comes, and finish what is in work then."""
     config = uvicorn.Config(
         app,
-        log_level="info" if log_requests else "warning",
+        log_level="info" if log_requests else "error",
         access_log=log_requests,
         lifespan="on",
         ws="none",

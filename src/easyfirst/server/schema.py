@@ -1,4 +1,4 @@
-"""The API in types, from which its OpenAPI description is made. What is asked for is checked in ``asked``."""
+"""The API in types, from which its OpenAPI description is made. What is asked for is checked in asked."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from pydantic import BaseModel, ConfigDict, Field, RootModel
 
 Text = Annotated[str, Field(pattern=r"^[^\x00]*$")]
 Form = Annotated[str, Field(pattern=r"^[^\x00\t\n\r]+$")]
-Tag = Annotated[str, Field(pattern=r"^[^\x00\t\n\r]+$")] | None
+Tag = Annotated[str, Field(pattern=r"^[^\x00\t\n\r]*$")] | None
 Words = Annotated[list[Form], Field(min_length=1)]
 WordsWithTag = Annotated[list[tuple[Form, Tag]], Field(min_length=1)]
 WordsWithTags = Annotated[list[tuple[Form, Tag, Tag]], Field(min_length=1)]
@@ -31,8 +31,8 @@ class SentencesAsked(_Asked):
 
 
 class TokensAsked(_Asked):
-    """Sentences in words. A word can bring its tag (UPOS, or XPOS if the model reads nothing else), or both; null: the
-    model's tagger is to find it."""
+    """Sentences in words. A word can bring its tag (UPOS, or XPOS if the model reads nothing else), or both; null or
+    an empty string: the model's tagger is to find it."""
 
     tokens: list[Words | WordsWithTag | WordsWithTags] = Field(
         description="A list of words, of [word, tag] or of [word, upos, xpos] for each sentence.",
@@ -41,7 +41,7 @@ class TokensAsked(_Asked):
 
 
 def body_of_parse() -> dict[str, Any]:
-    """The body of ``POST /parse`` for the OpenAPI description: one of the three, with an example for each."""
+    """The body of POST /parse for the OpenAPI description: one of the three, with an example for each."""
     kinds = (TextAsked, SentencesAsked, TokensAsked)
     examples: dict[str, Any] = {}
     for kind in kinds:
@@ -78,7 +78,7 @@ class TokenAnswer(_Answer):
 
 
 class SentenceAnswer(_Answer):
-    """What ``easyfirst parse --to json`` writes for a sentence. What stands in brackets is there for texts only."""
+    """What easyfirst parse --to json writes for a sentence. What stands in brackets is there for texts only."""
 
     words: list[WordAnswer]
     document: int | None = Field(None, description="(Which of the texts it is from, counted from 1.)")
@@ -104,14 +104,14 @@ class ParseAnswer(_Answer):
 class HealthAnswer(_Answer):
     """The server is there."""
 
-    status: str = Field(description="``ok``.")
+    status: str = Field(description="ok.")
     model: str
     easyfirst_version: str
     waiting: int = Field(description="How many requests are waiting or in work.")
 
 
 class ModelAnswer(RootModel[dict[str, Any]]):
-    """What ``easyfirst info --json`` says about the model."""
+    """What easyfirst info --json says about the model."""
 
 
 class ErrorAnswer(_Answer):
