@@ -136,7 +136,7 @@ def main() -> None:
     options.add_argument("--model", default="en")
     options.add_argument("--treebank", type=Path, required=True)
     options.add_argument("--runs", type=int, default=5)
-    options.add_argument("--connections", type=int, default=128)
+    options.add_argument("--connections", type=int, default=250)
     given = options.parse_args()
     found = measure(given.model, given.treebank, given.runs, given.connections)
     rows = [

@@ -99,6 +99,18 @@ def test_what_is_in_work_is_finished(model: Path, number: int) -> None:
         assert stopped.result() == (0, "stopped\n", "")
 
 
+@pytest.mark.skipif(os.name == "nt", reason="the browser is a shell script")
+def test_the_page_is_opened_if_asked_for(model: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    browser, opened = tmp_path / "browser", tmp_path / "opened"
+    browser.write_text(f'#!/bin/sh\necho "$1" > {opened}.part && mv {opened}.part {opened}\n')
+    browser.chmod(0o755)
+    monkeypatch.setenv("BROWSER", f"{browser} %s")
+    with running(model, "--open") as server:
+        while not opened.exists():
+            server.ask("GET", "/health")
+        assert opened.read_text() == f"{server.address}\n"
+
+
 def test_requests_are_logged_if_asked_for(model: Path) -> None:
     with running(model, "--log-requests") as server:
         server.ask("GET", "/health")

@@ -19,9 +19,6 @@ from easyfirst.cli.output import is_terminal
 from easyfirst.cli.threads import set_threads
 from easyfirst.errors import EasyFirstError
 
-SWITCH_INTERVAL = 0.0005
-"""Seconds. The thread that parses gives way to the one that answers ten times as often as usual."""
-
 
 def serve(
     model: Annotated[
@@ -98,7 +95,6 @@ def serve(
     print(f"serving the model {name} at {address} (Ctrl-C stops it)", flush=True)
     if _has_desktop() if open_page is None else open_page:
         threading.Thread(target=webbrowser.open, args=(address,), daemon=True).start()
-    sys.setswitchinterval(SWITCH_INTERVAL)
     run(app, listening, limits, log_requests=log_requests)
     print("stopped")
 

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 
+import anyio
 from starlette.requests import ClientDisconnect, Request
 
 from easyfirst.server.errors import BadRequestError, BusyError, SlowBodyError, TooLargeError
@@ -28,8 +28,9 @@ class Bodies:
         parts: list[bytes] = []
         try:
             try:
-                await asyncio.wait_for(self._receive(request, parts), self._limits.timeout)
-            except asyncio.TimeoutError:
+                with anyio.fail_after(self._limits.timeout):
+                    await self._receive(request, parts)
+            except TimeoutError:
                 raise SlowBodyError(f"the body did not arrive within {self._limits.timeout:g} seconds") from None
             except ClientDisconnect:
                 raise BadRequestError("the body is not complete") from None

@@ -11,7 +11,7 @@ import ipaddress
 from collections.abc import Iterable
 from urllib.parse import urlsplit
 
-from starlette.datastructures import Headers, MutableHeaders
+from starlette.datastructures import Headers
 from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
@@ -36,7 +36,8 @@ class Guard:
     def __init__(self, app: ASGIApp, *, names: Iterable[str], policy: str) -> None:
         self._app = app
         self._names = {LOCAL, *(name.lower() for name in names)}
-        self._headers = {**HEADERS, "Content-Security-Policy": policy}
+        headers = {**HEADERS, "Content-Security-Policy": policy}
+        self._headers = [(name.lower().encode(), value.encode()) for name, value in headers.items()]
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
@@ -45,7 +46,7 @@ class Guard:
 
         async def send_with_headers(message: Message) -> None:
             if message["type"] == "http.response.start":
-                MutableHeaders(scope=message).update(self._headers)
+                message["headers"] = [*message["headers"], *self._headers]
             await send(message)
 
         try:
