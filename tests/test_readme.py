@@ -79,7 +79,7 @@ def test_all_blocks_are_known() -> None:
 
 def test_the_two_commands_of_ci() -> None:
     assert list(MARKED) == ["first command", "second command"]
-    assert MARKED["second command"] == INSTALL.format('".[train,dev]"') + "&& .venv/bin/python -m pytest\n"
+    assert MARKED["second command"] == INSTALL.format('".[train,server,dev]"') + "&& .venv/bin/python -m pytest\n"
     script = (ROOT / ".ci" / "run").read_text(encoding="utf-8")
     for name in MARKED:
         assert f'readme "{name}"' in script

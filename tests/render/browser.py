@@ -83,17 +83,22 @@ class Browser:
                     raise RuntimeError(f"{method}: {answer['error']}")
                 return answer["result"]
 
-    def open(self, path: Path, *, dark: bool = False, width: int = 1100, height: int = 900) -> None:
-        """Show a file, and wait until it is there."""
+    def open(self, place: Path | str, *, dark: bool = False, width: int = 1100, height: int = 900) -> None:
+        """Show a file or an address, and wait until it is there."""
+        address = place if isinstance(place, str) else place.as_uri()
         self.call("Emulation.setDeviceMetricsOverride", width=width, height=height, deviceScaleFactor=1, mobile=False)
         features = [{"name": "prefers-color-scheme", "value": "dark" if dark else "light"}]
         self.call("Emulation.setEmulatedMedia", features=features)
         self.complaints.clear()
         self.requests.clear()
-        self.call("Page.navigate", url=path.as_uri())
+        self.call("Page.navigate", url=address)
+        self.wait_for(f"location.href + ' ' + document.readyState === {json.dumps(f'{address} complete')}")
+
+    def wait_for(self, expression: str) -> None:
+        """Until it is true."""
         end = time.monotonic() + PATIENCE
-        while self.evaluate("location.href + ' ' + document.readyState") != f"{path.as_uri()} complete":
-            assert time.monotonic() < end, f"{path} does not open"
+        while not self.evaluate(expression):
+            assert time.monotonic() < end, f"it never became true that {expression}"
 
     def evaluate(self, expression: str) -> Any:
         result = self.call("Runtime.evaluate", expression=expression, returnByValue=True)
@@ -101,9 +106,14 @@ class Browser:
         return result["result"].get("value")
 
     def press(self, key: str) -> None:
-        code = {"ArrowLeft": 37, "ArrowRight": 39, "Home": 36, "End": 35, "Tab": 9}[key]
-        for kind in ("rawKeyDown", "keyUp"):
-            self.call("Input.dispatchKeyEvent", type=kind, key=key, code=key, windowsVirtualKeyCode=code)
+        code = {"ArrowLeft": 37, "ArrowRight": 39, "Home": 36, "End": 35, "Tab": 9, "Enter": 13}[key]
+        text = {"text": "\r"} if key == "Enter" else {}
+        for kind, more in (("keyDown" if text else "rawKeyDown", text), ("keyUp", {})):
+            self.call("Input.dispatchKeyEvent", type=kind, key=key, code=key, windowsVirtualKeyCode=code, **more)
+
+    def type(self, text: str) -> None:
+        """Where the cursor is."""
+        self.call("Input.insertText", text=text)
 
     def screenshot(self) -> bytes:
         return base64.b64decode(self.call("Page.captureScreenshot", captureBeyondViewport=True)["data"])

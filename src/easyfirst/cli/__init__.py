@@ -20,6 +20,7 @@ from easyfirst.cli.models import models
 from easyfirst.cli.pack import pack
 from easyfirst.cli.parse import parse
 from easyfirst.cli.render import render
+from easyfirst.cli.serve import serve
 from easyfirst.cli.train import train
 from easyfirst.errors import EasyFirstError
 
@@ -31,6 +32,7 @@ HELP = """Easy-first dependency parsing with hierarchical tree LSTMs.
   easyfirst train train.conllu --dev dev.conllu --out my-model --parts all
   easyfirst parse --model my-model input.conllu -o output.conllu
   easyfirst evaluate gold.conllu output.conllu
+  easyfirst serve
 
 'easyfirst VERB --help' says more about each.
 """
@@ -98,7 +100,7 @@ def build_app() -> typer.Typer:
         pretty_exceptions_enable=False,
         context_settings={"help_option_names": ["-h", "--help"]},
     )
-    for verb in (parse, train, evaluate, render, info, models, pack):
+    for verb in (parse, train, evaluate, render, serve, info, models, pack):
         app.command()(verb)
     return app
 

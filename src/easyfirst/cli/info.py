@@ -44,12 +44,12 @@ def info(
         _show(facts)
 
 
-def describe(path: Path) -> dict[str, Any]:
-    """The facts about a model, as plain values for JSON."""
+def describe(path: Path, parser: Parser | None = None) -> dict[str, Any]:
+    """The facts about a model, as plain values for JSON. ``parser`` is what it loads as, if that has been done."""
     from easyfirst.model.files import CARD, CONFIG, REQUIRED, from_json
     from easyfirst.parser import load
 
-    parser = load(path)
+    parser = load(path) if parser is None else parser
     model = parser.model
     written = from_json((path / CONFIG).read_bytes(), path / CONFIG)
     external = model.arrays.get("words.external")

@@ -33,12 +33,8 @@ def draw_html(drawings: Iterable[Drawing], *, title: str = "Dependency trees", w
 
 def html_parts(drawings: Iterable[Drawing], *, title: str = "Dependency trees", width: float = WIDTH) -> Iterator[str]:
     """The same page piece by piece, a sentence at a time, for inputs of any length."""
-    script, style = _resource("page.js"), _resource("page.css") + _dark()
-    rules = (
-        f"default-src 'none'; img-src data:; base-uri 'none'; form-action 'none'; "
-        f"script-src {_hash(script)}; style-src {_hash(style)}"
-    )
-    name = escape(title)
+    script, style = page_script(), page_style()
+    rules, name = content_rules(script, style), escape(title)
     yield (
         '<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
         f'<meta http-equiv="Content-Security-Policy" content="{rules}">\n'
@@ -47,12 +43,31 @@ def html_parts(drawings: Iterable[Drawing], *, title: str = "Dependency trees", 
         f"<h1>{name}</h1>\n"
     )
     for n, drawing in enumerate(drawings, 1):
-        yield _section(drawing, n, width)
+        yield draw_section(drawing, n, width=width)
     yield f"</main>\n<script>{script}</script>\n</body>\n</html>\n"
 
 
-def _section(drawing: Drawing, n: int, width: float) -> str:
-    """One sentence: its picture, the controls, which only a script can use, and the table of its steps."""
+def page_script() -> str:
+    """What moves the sliders of a page."""
+    return _resource("page.js")
+
+
+def page_style() -> str:
+    """How a page looks."""
+    return f"{_resource('page.css')}@media (prefers-color-scheme: dark) {{ {dark_style()} }}\n"
+
+
+def content_rules(script: str, style: str, *, form_action: str = "'none'") -> str:
+    """The Content-Security-Policy of a page with this script and this style sheet in it, and nothing else."""
+    return (
+        f"default-src 'none'; img-src data:; base-uri 'none'; form-action {form_action}; "
+        f"script-src {_hash(script)}; style-src {_hash(style)}"
+    )
+
+
+def draw_section(drawing: Drawing, n: int, *, width: float = WIDTH) -> str:
+    """The ``n``-th sentence of a page: its picture, the controls, which only a script can use, and the table of its
+    steps."""
     order = drawing.order()
     name = drawing.title or f"Sentence {n}"
     direction = "rtl" if drawing.is_right_to_left else "ltr"
@@ -119,10 +134,6 @@ def _table(drawing: Drawing, order: tuple[int, ...]) -> str:
 def _quoted(form: str) -> str:
     """Between marks that keep the direction of the form from reaching what stands around it."""
     return f"“\N{FIRST STRONG ISOLATE}{form}\N{POP DIRECTIONAL ISOLATE}”"
-
-
-def _dark() -> str:
-    return f"@media (prefers-color-scheme: dark) {{ {dark_style()} }}\n"
 
 
 @cache

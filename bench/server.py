@@ -1,0 +1,166 @@
+"""The server under load, beside the batch parser: words a second of one process each, on the same sentences.
+
+    python bench/server.py --model en --treebank test.conllu
+
+A second process (bench/load.py) sends the sentences of a treebank over many connections at a time, as tokens and as raw
+text, one a request and ten a request. The batch parser gets the same sentences at once, in this process. All take
+turns; the ratios of the medians count, of the time on the clock and of the CPU time of the process that parses.
+"""
+
+from __future__ import annotations
+
+import os
+
+os.environ["OMP_NUM_THREADS"] = os.environ["OPENBLAS_NUM_THREADS"] = "1"
+
+import argparse
+import json
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import report
+
+import easyfirst
+
+HERE = Path(__file__).parent
+AT_ONCE = (1, 10)
+
+
+@contextmanager
+def server(model: str) -> Iterator[tuple[str, int]]:
+    """The address and the process of a server."""
+    command = [sys.executable, "-m", "easyfirst", "serve", "--model", model, "--port", "0", "--no-open"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdout is not None
+        line = process.stdout.readline()
+        yield line.split(" at ")[1].split()[0], process.pid
+        process.terminate()
+
+
+def cpu_seconds(pid: int) -> float:
+    """Of a process, so far."""
+    fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+
+def memory(pid: int) -> float:
+    """The most a process has had, in megabytes."""
+    lines = Path(f"/proc/{pid}/status").read_text().splitlines()
+    return next(int(line.split()[1]) / 1024 for line in lines if line.startswith("VmHWM"))
+
+
+@dataclass
+class Times:
+    """Of all runs of a kind."""
+
+    seconds: list[float] = field(default_factory=list)
+    cpu: list[float] = field(default_factory=list)
+    waits: list[float] = field(default_factory=list)
+
+    def add(self, seconds: float, cpu: float) -> None:
+        self.seconds.append(seconds)
+        self.cpu.append(cpu)
+
+
+def load(address: str, requests: Path, connections: int) -> dict[str, Any]:
+    command = [sys.executable, str(HERE / "load.py"), address, str(requests), "--connections", str(connections)]
+    found = json.loads(subprocess.run(command, check=True, capture_output=True, text=True).stdout)
+    assert found["statuses"] == {"200": found["requests"]}, found
+    return found
+
+
+def timed(times: Times, work: Callable[[], object]) -> None:
+    wall, cpu = time.perf_counter(), time.process_time()
+    work()
+    times.add(time.perf_counter() - wall, time.process_time() - cpu)
+
+
+def measure(model: str, treebank: Path, runs: int, connections: int) -> dict[str, Any]:
+    sentences = list(easyfirst.read_conllu(treebank))
+    words = [list(sentence.forms) for sentence in sentences]
+    texts = [sentence.metadata.get("text", " ".join(sentence.forms)) for sentence in sentences]
+    parser = easyfirst.load(model)
+    batches: dict[str, Callable[[], object]] = {
+        "tokens": lambda: parser.parse(words),
+        "sentences": lambda: list(parser.read(texts, one_sentence=True)),
+    }
+    given = {"tokens": words, "sentences": texts}
+    times: dict[tuple[str, int], Times] = {(kind, n): Times() for kind in given for n in (0, *AT_ONCE)}
+    with server(model) as (address, pid), tempfile.TemporaryDirectory() as folder:
+        files: dict[tuple[str, int], Path] = {}
+        for kind, values in given.items():
+            for n in AT_ONCE:
+                files[kind, n] = Path(folder) / f"{kind}-{n}.jsonl"
+                bodies = (json.dumps({kind: values[begin : begin + n]}) for begin in range(0, len(values), n))
+                files[kind, n].write_text("".join(body + "\n" for body in bodies))
+        load(address, files["tokens", 10], connections)  # so that both are warm
+        parser.parse(words[:300])
+        for _ in range(runs):
+            for (kind, n), found in times.items():
+                if n == 0:
+                    timed(found, batches[kind])
+                    continue
+                before = cpu_seconds(pid)
+                outcome = load(address, files[kind, n], connections)
+                found.add(outcome["seconds"], cpu_seconds(pid) - before)
+                found.waits.append(outcome["wait_median"])
+        most = memory(pid)
+    n_words = sum(map(len, words))
+    rows: list[dict[str, Any]] = []
+    for (kind, n), found in times.items():
+        batch = times[kind, 0]
+        rows.append(
+            {
+                "input": kind,
+                "sentences_a_request": n or None,
+                "words_per_second": n_words / statistics.median(found.seconds),
+                "words_per_cpu_second": n_words / statistics.median(found.cpu),
+                "ratio": statistics.median(batch.seconds) / statistics.median(found.seconds),
+                "cpu_ratio": statistics.median(batch.cpu) / statistics.median(found.cpu),
+                "wait_median": statistics.median(found.waits) if found.waits else None,
+            }
+        )
+    return {"words": n_words, "sentences": len(sentences), "rows": rows, "server_megabytes": most}
+
+
+def main() -> None:
+    options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    options.add_argument("--model", default="en")
+    options.add_argument("--treebank", type=Path, required=True)
+    options.add_argument("--runs", type=int, default=5)
+    options.add_argument("--connections", type=int, default=250)
+    given = options.parse_args()
+    found = measure(given.model, given.treebank, given.runs, given.connections)
+    rows = [
+        [
+            row["input"],
+            "all at once: the batch parser" if row["sentences_a_request"] is None else row["sentences_a_request"],
+            f"{row['words_per_second']:,.0f}",
+            f"{row['words_per_cpu_second']:,.0f}",
+            f"{row['ratio']:.2f}",
+            f"{row['cpu_ratio']:.2f}",
+            "" if row["wait_median"] is None else f"{1000 * row['wait_median']:.0f} ms",
+        ]
+        for row in found["rows"]
+    ]
+    result = {
+        "model": given.model,
+        "treebank": given.treebank.name,
+        "runs": given.runs,
+        "connections": given.connections,
+        **found,
+    }
+    header = ["input", "sentences a request", "words/s", "words/CPU s", "ratio", "ratio of CPU time", "wait"]
+    report.write("server", result, header, rows)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,116 @@
+"""``easyfirst serve``: a page to type text into, and a JSON API."""
+
+from __future__ import annotations
+
+import importlib.util
+import ipaddress
+import os
+import socket
+import sys
+import threading
+import webbrowser
+from typing import Annotated
+
+import typer
+
+from easyfirst.cli.files import check_output, warn_of_name
+from easyfirst.cli.info import describe
+from easyfirst.cli.output import is_terminal
+from easyfirst.cli.threads import set_threads
+from easyfirst.errors import EasyFirstError
+
+
+def serve(
+    model: Annotated[
+        str, typer.Option("--model", "-m", help="A bundled model ('easyfirst models' lists them) or a directory.")
+    ] = "en",
+    host: Annotated[
+        str, typer.Option(help="The address to listen at; the default is this machine only.")
+    ] = "127.0.0.1",
+    port: Annotated[int, typer.Option(min=0, max=65535, help="The port; 0: any that is free.")] = 8000,
+    open_page: Annotated[
+        bool | None,
+        typer.Option(
+            "--open/--no-open",
+            help="Open the page in a browser; default: if this is a terminal of a desktop.",
+            show_default=False,
+        ),
+    ] = None,
+    allow_host: Annotated[
+        list[str] | None,
+        typer.Option(metavar="NAME", help="A name by which others call this machine. Repeatable.", show_default=False),
+    ] = None,
+    max_bytes: Annotated[int, typer.Option(min=1, help="The most bytes a request may have.")] = 1_000_000,
+    max_words: Annotated[int, typer.Option(min=1, help="The most words a request may have.")] = 10_000,
+    max_sentence_words: Annotated[int, typer.Option(min=1, help="The most words a sentence may have.")] = 1_000,
+    max_waiting: Annotated[int, typer.Option(min=1, help="Requests that may wait; one more gets a 503.")] = 256,
+    timeout: Annotated[float, typer.Option(min=0.1, help="Seconds that a request may take.")] = 30.0,
+    threads: Annotated[
+        int | None,
+        typer.Option(min=1, help="Threads of the linear algebra; default (and best): 1, or OMP_NUM_THREADS."),
+    ] = None,
+    log_requests: Annotated[bool, typer.Option("--log-requests", help="Print a line for every request.")] = False,
+) -> None:
+    """Serve a model on this machine: a page that draws what is typed in, and a JSON API (described at /docs).
+
+    \b
+    Examples:
+      easyfirst serve
+      easyfirst serve --model my-model --port 8080 --no-open
+      curl --json '{"text": "The fox jumps."}' http://127.0.0.1:8000/parse
+
+    Requests that come in together are parsed together. Ctrl-C (or SIGTERM) finishes what is in work and stops.
+    """
+    set_threads(threads)
+    check_output(None)
+    _require_server()
+    from easyfirst.model.bundled import find_model
+    from easyfirst.parser import load
+    from easyfirst.server.app import create_app
+    from easyfirst.server.limits import Limits
+    from easyfirst.server.running import address_of, bind, run
+
+    limits = Limits(
+        max_bytes=max_bytes,
+        max_words=max_words,
+        max_sentence_words=max_sentence_words,
+        max_waiting=max_waiting,
+        timeout=timeout,
+    )
+    warn_of_name(model)
+    path = find_model(model)
+    listening = bind(host, port)
+    parser = load(path)
+    name = path.resolve().name
+    facts = {**describe(path, parser), "path": name}  # where it is on this machine is nobody's business
+    app = create_app(
+        parser, name=name, facts=facts, limits=limits, hosts=[host, socket.gethostname(), *(allow_host or ())]
+    )
+    if not _is_loopback(listening):
+        print(
+            f"warning: {host} can be reached from other machines, by anyone: there is no password and no encryption",
+            file=sys.stderr,
+        )
+    address = address_of(listening)
+    print(f"serving the model {name} at {address} (Ctrl-C stops it)", flush=True)
+    if _has_desktop() if open_page is None else open_page:
+        threading.Thread(target=webbrowser.open, args=(address,), daemon=True).start()
+    run(app, listening, limits, log_requests=log_requests)
+    print("stopped")
+
+
+def _require_server() -> None:
+    if any(importlib.util.find_spec(name) is None for name in ("fastapi", "uvicorn")):
+        raise EasyFirstError('the server needs FastAPI and uvicorn; install them with: pip install "easyfirst[server]"')
+
+
+def _is_loopback(listening: socket.socket) -> bool:
+    address: str = listening.getsockname()[0]
+    return ipaddress.ip_address(address.partition("%")[0]).is_loopback
+
+
+def _has_desktop() -> bool:
+    """Whether someone is likely to sit before a browser that is not in this terminal."""
+    if not is_terminal(sys.stdout) or not is_terminal(sys.stdin):
+        return False
+    return sys.platform in ("darwin", "win32") or bool(os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY"))

@@ -1,0 +1,96 @@
+"""What the parser makes of several requests at a time: what ``easyfirst parse --to json`` writes, for each of them."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Iterator, Sequence
+from itertools import islice
+from typing import Any, TypeAlias
+
+from easyfirst.parser import Parser
+from easyfirst.parsing.batch import Parse
+from easyfirst.server.asked import Asked, Given, Texts, check_length, check_words
+from easyfirst.server.errors import RefusedError
+from easyfirst.server.limits import Limits
+from easyfirst.text.document import Document
+from easyfirst.text.sentences import sentences_of
+from easyfirst.treebank.raw_text import Token
+from easyfirst.treebank.sentence import Sentence
+
+SentenceAnswer: TypeAlias = "dict[str, Any]"
+Tokenized: TypeAlias = "tuple[str, list[list[Token]]]"
+"""A text and the tokens of its sentences."""
+
+
+class Answerer:
+    """Parses requests together."""
+
+    def __init__(self, parser: Parser, limits: Limits) -> None:
+        self._parser = parser
+        self._limits = limits
+
+    def __call__(self, requests: Sequence[Asked]) -> list[list[SentenceAnswer] | Exception]:
+        """The sentences of each request, or why it is refused. What a request gets does not depend on the others."""
+        texts = self._tokenize([asked for asked in requests if isinstance(asked, Texts)])
+        read: list[list[Tokenized]] = [next(texts) if isinstance(asked, Texts) else [] for asked in requests]
+        sentences = [self._sentences(asked, found) for asked, found in zip(requests, read, strict=True)]
+        parses = iter(self._parser.parse([s for made in sentences if isinstance(made, list) for s in made]))
+        return [
+            made if isinstance(made, RefusedError) else _answer(asked, found, list(islice(parses, len(made))))
+            for asked, found, made in zip(requests, read, sentences, strict=True)
+        ]
+
+    def _tokenize(self, requests: Sequence[Texts]) -> Iterator[list[Tokenized]]:
+        """The texts of each request with their tokens."""
+        tokenizer = self._parser.tokenizer
+        texts = [text for asked in requests for text in asked.texts]
+        found = iter(tokenizer.tokenize_all(texts) if tokenizer is not None and texts else [])
+        for asked in requests:
+            tokenized = list(zip(asked.texts, islice(found, len(asked.texts)), strict=True))
+            yield [(text, _joined(parts)) for text, parts in tokenized] if asked.one_sentence else tokenized
+
+    def _sentences(self, asked: Asked, tokenized: Sequence[Tokenized]) -> list[Sentence] | RefusedError:
+        if isinstance(asked, Given):
+            return list(asked.sentences)
+        made = [sentence for text, tokens in tokenized for sentence in sentences_of(text, tokens)]
+        try:
+            check_words(sum(map(len, made)), self._limits)
+            for number, sentence in enumerate(made, 1):
+                check_length(len(sentence), f"sentence {number}", self._limits)
+        except RefusedError as error:
+            return error
+        return made
+
+
+def to_json(value: object) -> bytes:
+    """In one line of UTF-8. What JSON has no number for (a margin where there was no choice is infinite) is null."""
+    try:
+        return json.dumps(value, ensure_ascii=False, allow_nan=False).encode()
+    except ValueError:
+        return json.dumps(_finite(value), ensure_ascii=False).encode(errors="replace")
+
+
+def _joined(sentences: list[list[Token]]) -> list[list[Token]]:
+    return [[token for sentence in sentences for token in sentence]] if sentences else []
+
+
+def _answer(asked: Asked, tokenized: Sequence[Tokenized], parses: list[Parse]) -> list[SentenceAnswer]:
+    if isinstance(asked, Given):
+        return [parse.to_dict() for parse in parses]
+    answers: list[SentenceAnswer] = []
+    rest = iter(parses)
+    for number, (text, tokens) in enumerate(tokenized, 1):
+        document = Document(text, tuple(islice(rest, len(tokens))), tuple(map(tuple, tokens)))
+        for n, found in enumerate(tokens):
+            begin = {"document": number, "document_start": 0, "text": text[found[0].start : found[-1].end]}
+            answers.append(begin | document.sentence_dict(n))
+    return answers
+
+
+def _finite(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {key: _finite(item) for key, item in value.items()}  # pyright: ignore[reportUnknownVariableType]
+    if isinstance(value, list):
+        return [_finite(item) for item in value]  # pyright: ignore[reportUnknownVariableType]
+    return None if isinstance(value, float) and not math.isfinite(value) else value

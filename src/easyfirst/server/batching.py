@@ -1,0 +1,127 @@
+"""Requests that arrive together are worked on together: a thread that takes what has come in and does it at once.
+
+While a batch is in work, the next one gathers; a request that finds the thread idle waits a few milliseconds for
+others. The number of those that wait is bounded.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+import time
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from queue import Empty, SimpleQueue
+from typing import Generic, TypeVar
+
+from easyfirst.server.errors import BusyError, TooSlowError
+
+PAUSE, PATIENCE = 0.003, 0.03
+"""Seconds. A batch is closed when no other request has come for so long, or when its first one has waited so long."""
+BATCH_WEIGHT = 8_192
+"""A batch is closed when it has as many words, or about as many."""
+
+Work = TypeVar("Work")
+Result = TypeVar("Result")
+
+
+@dataclass(eq=False, slots=True)
+class _Job(Generic[Work, Result]):
+    work: Work
+    weight: int
+    answer: asyncio.Future[Result]
+
+
+class Batcher(Generic[Work, Result]):
+    """Does any number of works with a function that takes several at a time and gives a result, or an error, for each.
+
+    Everything but the function runs in the thread of one event loop.
+    """
+
+    def __init__(
+        self, do: Callable[[Sequence[Work]], Sequence[Result | Exception]], *, max_waiting: int, timeout: float
+    ) -> None:
+        self._do = do
+        self._max_waiting = max_waiting
+        self._timeout = timeout
+        self._queue: SimpleQueue[_Job[Work, Result] | None] = SimpleQueue()  # None: the end
+        self._thread: threading.Thread | None = None
+        self.n_waiting = 0
+        """How many works have been taken on and not been answered."""
+
+    def start(self) -> None:
+        """From now on works are done, until :meth:`close`."""
+        loop = asyncio.get_running_loop()
+        self._thread = threading.Thread(target=self._run, args=(loop,), name="easyfirst-batches", daemon=True)
+        self._thread.start()
+
+    async def close(self) -> None:
+        """Do what is left, and end."""
+        thread, self._thread = self._thread, None
+        if thread is not None:
+            self._queue.put(None)
+            await asyncio.to_thread(thread.join)
+
+    async def submit(self, work: Work, *, weight: int) -> Result:
+        """The result of a work of so many words. Raises :class:`BusyError` at once if too many are waiting, and
+        :class:`TooSlowError` when it takes too long; what has not been begun by then is never done."""
+        if self._thread is None:
+            raise BusyError("the server is about to stop")
+        if self.n_waiting >= self._max_waiting:
+            raise BusyError(f"{self.n_waiting} requests are waiting already; try again in a moment")
+        answer: asyncio.Future[Result] = asyncio.get_running_loop().create_future()
+        self.n_waiting += 1
+        self._queue.put(_Job(work, weight, answer))
+        try:
+            return await asyncio.wait_for(answer, self._timeout)
+        except asyncio.TimeoutError:
+            raise TooSlowError(
+                f"there was no answer within {self._timeout:g} seconds; send less at a time, or try again later"
+            ) from None
+
+    def _run(self, loop: asyncio.AbstractEventLoop) -> None:
+        """The thread."""
+        is_last = False
+        while not is_last:
+            batch, is_last = self._gather()
+            waiting = [job for job in batch if not job.answer.cancelled()]
+            results = self._results([job.work for job in waiting])
+            with suppress(RuntimeError):  # the loop has been closed, and nobody waits any more
+                loop.call_soon_threadsafe(self._deliver, waiting, results, len(batch))
+
+    def _gather(self) -> tuple[list[_Job[Work, Result]], bool]:
+        """The next batch, and whether it is the last."""
+        job = self._queue.get()
+        end = time.monotonic() + PATIENCE
+        batch: list[_Job[Work, Result]] = []
+        weight = 0
+        while job is not None:
+            batch.append(job)
+            weight += job.weight
+            if weight >= BATCH_WEIGHT:
+                return batch, False
+            try:
+                job = self._queue.get(timeout=max(min(end - time.monotonic(), PAUSE), 0))
+            except Empty:
+                return batch, False
+        return batch, True
+
+    def _results(self, works: list[Work]) -> Sequence[Result | Exception]:
+        """If all together fail, each is done alone: it is the fault of one of them."""
+        try:
+            return self._do(works) if works else []
+        except Exception as error:
+            if len(works) == 1:
+                return [error]
+            return [result for work in works for result in self._results([work])]
+
+    def _deliver(self, jobs: Sequence[_Job[Work, Result]], results: Sequence[Result | Exception], n_taken: int) -> None:
+        self.n_waiting -= n_taken
+        for job, result in zip(jobs, results, strict=True):
+            if job.answer.cancelled():
+                continue
+            if isinstance(result, Exception):
+                job.answer.set_exception(result)
+            else:
+                job.answer.set_result(result)

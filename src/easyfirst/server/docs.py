@@ -1,0 +1,64 @@
+"""The description of the API as a page: made from its OpenAPI document, without anything from elsewhere."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from easyfirst.render.markup import element, escape
+from easyfirst.server.page import frame
+
+
+def draw_docs(description: dict[str, Any]) -> str:
+    """A section for each request that can be made, and one for each kind of value."""
+    info = description["info"]
+    parts = [
+        element("h1", escape(info["title"])),
+        element("p", escape(info["description"])),
+        element("p", 'For programs: <a href="/openapi.json">openapi.json</a> (OpenAPI 3.1).'),
+    ]
+    for path, methods in description["paths"].items():
+        parts += [_draw_operation(path, method, operation) for method, operation in methods.items()]
+    parts.append(element("h2", "Values", id="values"))
+    for name, schema in description["components"]["schemas"].items():
+        parts.append(element("details", element("summary", escape(name), id=name) + _draw_json(schema)))
+    return frame(f"API – {info['title']}", "\n".join(parts))
+
+
+def _draw_operation(path: str, method: str, operation: dict[str, Any]) -> str:
+    name = f"{method}-{path.strip('/')}"
+    parts = [
+        element("h2", f"<code>{escape(f'{method.upper()} {path}')}</code> {escape(operation['summary'])}", id=name),
+        element("p", escape(operation.get("description", ""))),
+    ]
+    if body := operation.get("requestBody"):
+        [content] = body["content"].values()
+        parts.append(element("p", "Body, as JSON:") + _draw_examples(content.get("examples", {})))
+        parts.append(element("details", element("summary", "Schema of the body") + _draw_json(content["schema"])))
+    rows = "".join(
+        element(
+            "tr", element("td", status) + element("td", escape(answer["description"])) + element("td", _kind(answer))
+        )
+        for status, answer in operation["responses"].items()
+    )
+    head = element("tr", "".join(element("th", title, scope="col") for title in ("Status", "Meaning", "Answer")))
+    parts.append(element("table", element("thead", head) + element("tbody", rows)))
+    return element("section", "\n".join(parts), aria_labelledby=name)
+
+
+def _draw_examples(examples: dict[str, Any]) -> str:
+    return "".join(
+        element("p", escape(example["summary"])) + _draw_json(example["value"], indent=None)
+        for example in examples.values()
+    )
+
+
+def _kind(answer: dict[str, Any]) -> str:
+    """A link to what an answer is."""
+    contents: dict[str, Any] = answer.get("content", {})
+    names = [content["schema"].get("$ref", "").rpartition("/")[2] for content in contents.values()]
+    return ", ".join(element("a", escape(name), href=f"#{name}") for name in names)
+
+
+def _draw_json(value: object, *, indent: int | None = 2) -> str:
+    return element("pre", escape(json.dumps(value, ensure_ascii=False, indent=indent)), tabindex=0)

@@ -1,0 +1,120 @@
+"""The API in types, from which its OpenAPI description is made. What is asked for is checked in asked."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+from pydantic import BaseModel, ConfigDict, Field, RootModel
+
+Text = Annotated[str, Field(pattern=r"^[^\x00]*$")]
+Form = Annotated[str, Field(pattern=r"^[^\x00\t\n\r]+$")]
+Tag = Annotated[str, Field(pattern=r"^[^\x00\t\n\r]*$")] | None
+Words = Annotated[list[Form], Field(min_length=1)]
+WordsWithTag = Annotated[list[tuple[Form, Tag]], Field(min_length=1)]
+WordsWithTags = Annotated[list[tuple[Form, Tag, Tag]], Field(min_length=1)]
+
+
+class _Asked(BaseModel):
+    model_config = ConfigDict(extra="forbid")
+
+
+class TextAsked(_Asked):
+    """A raw text, which is split into sentences."""
+
+    text: Text = Field(description="The text.", examples=["The fox jumps. It likes apples."])
+
+
+class SentencesAsked(_Asked):
+    """Raw texts that are one sentence each."""
+
+    sentences: list[Text] = Field(description="The sentences.", examples=[["The fox jumps.", "It likes apples."]])
+
+
+class TokensAsked(_Asked):
+    """Sentences in words. A word can bring its tag (UPOS, or XPOS if the model reads nothing else), or both; null or
+    an empty string: the model's tagger is to find it."""
+
+    tokens: list[Words | WordsWithTag | WordsWithTags] = Field(
+        description="A list of words, of [word, tag] or of [word, upos, xpos] for each sentence.",
+        examples=[[["The", "fox", "jumps"], ["It", "likes", "apples"]]],
+    )
+
+
+def body_of_parse() -> dict[str, Any]:
+    """The body of POST /parse for the OpenAPI description: one of the three, with an example for each."""
+    kinds = (TextAsked, SentencesAsked, TokensAsked)
+    examples: dict[str, Any] = {}
+    for kind in kinds:
+        [(name, field)] = kind.model_fields.items()
+        examples[name] = {"summary": " ".join((kind.__doc__ or "").split()), "value": {name: (field.examples or [])[0]}}
+    schema = {"title": "ParseAsked", "oneOf": [kind.model_json_schema() for kind in kinds]}
+    return {"required": True, "content": {"application/json": {"schema": schema, "examples": examples}}}
+
+
+class _Answer(BaseModel):
+    model_config = ConfigDict(extra="allow")
+
+
+class WordAnswer(_Answer):
+    """A word and how it found its head."""
+
+    id: int = Field(description="From 1.")
+    form: str
+    upos: str | None
+    xpos: str | None
+    head: int = Field(description="The id of its head; 0: it is the root.")
+    relation: str
+    step: int | None = Field(description="When this was decided, from 1: the easiest decision comes first.")
+    score: float | None
+    margin: float | None = Field(description="How far the score was above that of the next best decision.")
+
+
+class TokenAnswer(_Answer):
+    """A token's place in the text, and the words it consists of."""
+
+    start: int
+    end: int
+    words: tuple[int, int] = Field(description="The ids of its first and its last word.")
+
+
+class SentenceAnswer(_Answer):
+    """What easyfirst parse --to json writes for a sentence. What stands in brackets is there for texts only."""
+
+    words: list[WordAnswer]
+    document: int | None = Field(None, description="(Which of the texts it is from, counted from 1.)")
+    document_start: int | None = Field(None, description="(Where that text begins in its request: 0.)")
+    text: str | None = Field(None, description="(The text of the sentence.)")
+    tokens: list[TokenAnswer] | None = Field(None, description="(Where the tokens stand in the text.)")
+
+
+class ModelName(_Answer):
+    """Which model answered."""
+
+    name: str
+    easyfirst_version: str | None = Field(description="With which version of easyfirst it was made.")
+
+
+class ParseAnswer(_Answer):
+    """The trees, in the order of the request."""
+
+    model: ModelName
+    sentences: list[SentenceAnswer]
+
+
+class HealthAnswer(_Answer):
+    """The server is there."""
+
+    status: str = Field(description="ok.")
+    model: str
+    easyfirst_version: str
+    waiting: int = Field(description="How many requests are waiting or in work.")
+
+
+class ModelAnswer(RootModel[dict[str, Any]]):
+    """What easyfirst info --json says about the model."""
+
+
+class ErrorAnswer(_Answer):
+    """Why a request was not served, and what to do."""
+
+    error: str

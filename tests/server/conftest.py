@@ -1,0 +1,124 @@
+"""Servers as real processes, with small models."""
+
+from __future__ import annotations
+
+import http.client
+import json
+import signal
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+import pytest
+
+from easyfirst.parser import Parser
+from tests.small_models import small_model, small_tagger, small_tokenizer
+
+JSON = {"Content-Type": "application/json"}
+
+
+@dataclass
+class Answer:
+    status: int
+    headers: http.client.HTTPMessage
+    body: bytes
+
+    @property
+    def json(self) -> Any:
+        return json.loads(self.body)
+
+
+@dataclass
+class Server:
+    """A server that runs."""
+
+    process: subprocess.Popen[str]
+    address: str
+
+    def ask(self, method: str, path: str, body: object = None, headers: dict[str, str] | None = None) -> Answer:
+        """What is not bytes is sent as JSON."""
+        connection = http.client.HTTPConnection(urlsplit(self.address).netloc, timeout=60)
+        try:
+            if body is not None and not isinstance(body, bytes):
+                body, headers = json.dumps(body).encode(), {**JSON, **(headers or {})}
+            connection.request(method, path, body, headers or {})
+            response = connection.getresponse()
+            return Answer(response.status, response.headers, response.read())
+        finally:
+            connection.close()
+
+    def parse(self, body: object, headers: dict[str, str] | None = None) -> Answer:
+        return self.ask("POST", "/parse", body, JSON | (headers or {}))
+
+    def stop(self, number: int = signal.SIGTERM) -> tuple[int, str, str]:
+        """The exit code, and what it has printed since it is there."""
+        self.process.send_signal(number)
+        output, errors = self.process.communicate(timeout=60)
+        return self.process.returncode, output, errors
+
+
+@contextmanager
+def running(model: Path | str, *options: str) -> Iterator[Server]:
+    """A server, which must say nothing but that it has stopped and must end well."""
+    command = [sys.executable, "-m", "easyfirst", "serve", "--model", str(model), "--port", "0", "--no-open", *options]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
+        assert process.stdout is not None
+        assert process.stderr is not None
+        line = process.stdout.readline()
+        try:
+            assert " at http" in line, process.stderr.read()
+            server = Server(process, line.split(" at ")[1].split()[0])
+            yield server
+            if process.poll() is None:
+                assert server.stop() == (0, "stopped\n", "")
+        finally:
+            if process.poll() is None:
+                process.kill()
+
+
+@pytest.fixture(scope="session")
+def parser() -> Parser:
+    return Parser(small_model("both"), tokenizer=small_tokenizer(), tagger=small_tagger())
+
+
+@pytest.fixture(scope="session")
+def model(tmp_path_factory: pytest.TempPathFactory, parser: Parser) -> Path:
+    """A model that reads raw text."""
+    path = tmp_path_factory.mktemp("models") / "whole"
+    parser.save(path)
+    return path
+
+
+@pytest.fixture(scope="session")
+def tagged_model(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A model that needs XPOS."""
+    path = tmp_path_factory.mktemp("models") / "xpos"
+    Parser(small_model("xpos")).save(path)
+    return path
+
+
+@pytest.fixture(scope="session")
+def server(model: Path) -> Iterator[Server]:
+    with running(model, "--max-words", "3000", "--max-sentence-words", "100", "--max-bytes", "40000") as server:
+        yield server
+
+
+Run = Callable[..., "subprocess.CompletedProcess[str]"]
+
+
+@pytest.fixture(scope="session")
+def run() -> Run:
+    """The command, which must end by itself."""
+
+    def call(*arguments: str | Path) -> subprocess.CompletedProcess[str]:
+        command = [sys.executable, "-m", "easyfirst", *map(str, arguments)]
+        done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
+        assert "Traceback" not in done.stderr, done.stderr
+        return done
+
+    return call

@@ -1,0 +1,114 @@
+"""What requests get does not depend on those they are parsed with, and is what the command line writes."""
+
+from __future__ import annotations
+
+import json
+import math
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+pytest.importorskip("fastapi", reason="the extra 'server' is not installed")
+
+from easyfirst.cli.output import Target, document_writer, sentence_writer
+from easyfirst.cli.texts import Place
+from easyfirst.errors import ConfigError
+from easyfirst.parser import Parser
+from easyfirst.server.answers import Answerer, to_json
+from easyfirst.server.asked import read_asked
+from easyfirst.server.errors import RefusedError, TooLargeError
+from easyfirst.server.limits import Limits
+from tests.small_models import small_model, small_tagger, small_tokenizer
+
+LIMITS = Limits(max_words=500, max_sentence_words=500)
+PARSER = Parser(small_model("both"), tokenizer=small_tokenizer(), tagger=small_tagger())
+ANSWERER = Answerer(PARSER, LIMITS)
+
+FORMS = st.text("abcdefgh.,’Ü猫", min_size=1, max_size=4)
+SENTENCES = st.lists(FORMS, min_size=1, max_size=6)
+TEXTS = st.text("ab c.d!\n 猫", max_size=40)
+REQUESTS = st.one_of(
+    TEXTS.map(lambda text: {"text": text}),
+    st.lists(TEXTS.map(lambda text: text[:12]), max_size=3).map(lambda texts: {"sentences": texts}),
+    st.lists(SENTENCES, max_size=3).map(lambda sentences: {"tokens": sentences}),
+)
+
+
+def asked(body: object) -> Any:
+    return read_asked(json.dumps(body).encode(), PARSER, LIMITS)
+
+
+def rounded(value: Any) -> Any:
+    """Without the last decimals of scores, which depend on the order of additions."""
+    if isinstance(value, dict):
+        return {key: rounded(item) for key, item in value.items()}
+    if isinstance(value, list):
+        return [rounded(item) for item in value]
+    return pytest.approx(value, abs=2e-3) if isinstance(value, float) else value
+
+
+@settings(max_examples=40, deadline=None)
+@given(st.lists(REQUESTS, min_size=1, max_size=6))
+def test_together_as_alone(bodies: list[dict[str, Any]]) -> None:
+    requests = [asked(body) for body in bodies]
+    alone = [ANSWERER([request])[0] for request in requests]
+    assert ANSWERER(requests) == [rounded(answer) for answer in alone]
+
+
+def test_the_same_as_the_command_line_writes() -> None:
+    text = "The fox jumps. It doesn't like apples!\n\nA new paragraph."
+    [document] = PARSER.read([text])
+    lines = document_writer(Target.json, deps=False)(document, Place()).splitlines()
+    [answers] = ANSWERER([asked({"text": text})])
+    assert answers == rounded([json.loads(line) for line in lines])
+    words = [["The", "fox"], ["It"]]
+    write = sentence_writer(Target.json, deps=False, tags=True)
+    [answers] = ANSWERER([asked({"tokens": words})])
+    assert answers == rounded([json.loads(write(parse)) for parse in PARSER.parse(words)])
+
+
+def test_a_sentence_stays_one_and_says_which_it_is() -> None:
+    [answers] = ANSWERER([asked({"sentences": ["A fox. It jumps.", " ", "Apples."]})])
+    assert isinstance(answers, list)
+    assert [(answer["document"], answer["text"]) for answer in answers] == [(1, "A fox. It jumps."), (3, "Apples.")]
+
+
+@pytest.mark.parametrize(
+    "body", [{"text": ""}, {"text": " \n\n "}, {"sentences": []}, {"sentences": [""]}, {"tokens": []}]
+)
+def test_nothing_gives_nothing(body: object) -> None:
+    assert ANSWERER([asked(body)]) == [[]]
+
+
+def test_tags_that_are_given_are_used() -> None:
+    [[answer]] = ANSWERER([asked({"tokens": [[["The", "X", None], ["fox", None, "YY"]]]})])
+    first, second = answer["words"]
+    assert (first["upos"], second["xpos"]) == ("X", "YY")
+    assert all(word["upos"] and word["xpos"] for word in answer["words"])
+
+
+def test_a_text_with_more_words_than_it_seems_to_have_is_refused_alone() -> None:
+    dots = ". " * 5 + "?!" * 40  # every character may be a word, or not
+    n_words = sum(map(len, next(iter(PARSER.read([dots], one_sentence=True)))))
+    strict = Answerer(PARSER, Limits(max_sentence_words=n_words - 1))
+    first, refused, last = strict([asked({"text": "A fox."}), asked({"sentences": [dots]}), asked({"text": "A fox."})])
+    assert isinstance(refused, RefusedError)
+    assert f"sentence 1 has {n_words} words" in str(refused)
+    assert isinstance(first, list)
+    assert rounded(first) == last
+    [refused] = Answerer(PARSER, Limits(max_words=n_words - 1))([asked({"sentences": [dots]})])
+    assert isinstance(refused, TooLargeError)
+
+
+def test_numbers_that_json_does_not_have_are_null() -> None:
+    assert to_json({"a": [math.inf, 1.5], "b": math.nan}) == b'{"a": [null, 1.5], "b": null}'
+    assert to_json("a\ud800") == b'"a?"'
+
+
+def test_limits_bound_something() -> None:
+    with pytest.raises(ConfigError, match="max_words is 0"):
+        Limits(max_words=0)
+    with pytest.raises(ConfigError, match="timeout is nan"):
+        Limits(timeout=math.nan)

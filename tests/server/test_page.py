@@ -1,0 +1,151 @@
+"""The page: what it is made of, and how it works in a real browser."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+pytest.importorskip("fastapi", reason="the extra 'server' is not installed")
+
+from easyfirst.parser import Parser
+from easyfirst.server.errors import BadRequestError
+from easyfirst.server.page import Form, draw_page, read_form
+from tests.render.browser import Browser, find_browser
+from tests.server.conftest import Server
+
+in_browser = pytest.mark.skipif(find_browser() is None, reason="no Chromium is installed")
+NASTY = "</textarea><script>alert(1)</script> & \"quotes\" 'here' <b>"
+
+
+def sentence(*forms: str, **more: Any) -> dict[str, Any]:
+    """As in the JSON: every word is a modifier of the first."""
+    words = [
+        {
+            "id": m,
+            "form": form,
+            "upos": "X",
+            "xpos": None,
+            "head": min(m - 1, 1),
+            "relation": "dep" if m > 1 else "root",
+            "step": m - 1 or None,
+            "score": 1.5 if m > 1 else None,
+            "margin": 0.25 if m > 1 else None,
+        }
+        for m, form in enumerate(forms, 1)
+    ]
+    return {"words": words, **more}
+
+
+def test_a_form_as_browsers_send_it(parser: Parser) -> None:
+    form = Form.of(parser)
+    assert (form.kinds, form.kind) == (("text", "lines", "tokens"), "text")
+    assert read_form(b"text=a%0D%0A%C3%BC+b&kind=lines", form) == Form(form.kinds, "lines", "a\nü b")
+    assert read_form(b"", form) == form
+    for body in (b"text=%FF", b"text=\xfc", b"&".join([b"text=a"] * 11), b"text=a&kind=magic"):
+        with pytest.raises(BadRequestError):
+            read_form(body, form)
+
+
+@pytest.mark.parametrize(
+    ("kind", "n_sentences"), [("text", None), ("lines", 2), ("tokens", 2)], ids=["text", "lines", "tokens"]
+)
+def test_the_form_sent(server: Server, kind: str, n_sentences: int | None) -> None:
+    answer = server.ask("POST", "/", f"text=A+fox.%0D%0A%0D%0AIt+jumps.&kind={kind}".encode())
+    page = answer.body.decode()
+    assert answer.status == 200
+    assert ">\nA fox.\n\nIt jumps.</textarea>" in page
+    assert f'<option value="{kind}" selected="selected">' in page
+    assert page.count("<svg ") == page.count("<section ") >= 2
+    if n_sentences is not None:
+        assert page.count("<svg ") == n_sentences
+
+
+def test_errors_are_on_the_page(server: Server) -> None:
+    for body, status, message in (
+        (b"text=%00", 422, "NUL character"),
+        (b"text=%FF", 400, "not what the form of this page sends"),
+        (b"text=" + b"a+" * 2001, 413, "has at least 2,001 words; this server takes up to 2,000 at a time"),
+    ):
+        answer = server.ask("POST", "/", body)
+        page = answer.body.decode()
+        assert (answer.status, answer.headers["Content-Type"]) == (status, "text/html; charset=utf-8")
+        assert 'role="alert"' in page
+        assert message in page
+
+
+def test_nothing_typed_in_can_become_markup() -> None:
+    form = Form(("tokens",), "tokens", NASTY)
+    page = draw_page(form, name=NASTY, sentences=[sentence(NASTY, NASTY)], message=NASTY)
+    assert [page.count(tag) for tag in ("<script", "</script", "</textarea", "<b>")] == [1, 1, 1, 0]
+
+
+def test_confidences_are_shown_where_the_model_gives_them() -> None:
+    form = Form(("text",), "text", "A fox")
+    without = draw_page(form, name="x", sentences=[sentence("A", "fox")])
+    assert "onfidence" not in without.partition("<main>")[2].partition("</main>")[0]
+    answer = sentence("A", "fox", confidence=0.874)
+    answer["words"][1] |= {"arc_confidence": 0.912, "label_confidence": 0.833}
+    page = draw_page(form, name="x", sentences=[answer])
+    for text in ("Sentence 1 (confidence 87 %)", "Confidence of the head", "0.912", "0.833", "confidence 91 %"):
+        assert text in page
+
+
+@pytest.fixture(scope="module")
+def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Browser]:
+    browser = Browser(str(find_browser()), tmp_path_factory.mktemp("profile"))
+    yield browser
+    browser.close()
+
+
+@in_browser
+def test_typing_and_stepping_through_with_the_keyboard_alone(browser: Browser, server: Server) -> None:
+    browser.open(server.address)
+    browser.wait_for("document.activeElement.id === 'text'")
+    browser.type(f"A fox {NASTY}")
+    for _ in range(2):
+        browser.press("Tab")
+    assert browser.evaluate("document.activeElement.textContent") == "Parse"
+    browser.press("Enter")
+    browser.wait_for("document.readyState === 'complete' && document.querySelector('main svg') !== null")
+    assert browser.evaluate("document.querySelector('textarea').value") == f"A fox {NASTY}"
+    slider = "document.querySelector('section input')"
+    last = int(browser.evaluate(f"{slider}.max"))
+    shown = (
+        "[...document.querySelectorAll('section:first-of-type .arc')].filter(arc => !arc.hasAttribute('hidden')).length"
+    )
+    assert browser.evaluate(shown) == last
+    browser.evaluate(f"{slider}.focus()")
+    browser.press("Home")
+    assert browser.evaluate(shown) == 0
+    browser.press("ArrowRight")
+    assert browser.evaluate(shown) == 1
+    assert browser.complaints == []
+    assert {request for request in browser.requests if not request.startswith(server.address)} <= {"data:,"}
+
+
+@in_browser
+def test_screen_readers_find_names_for_all(browser: Browser, server: Server) -> None:
+    browser.open(server.address)
+    browser.evaluate("document.querySelector('textarea').value = 'A fox jumps.'")
+    browser.evaluate("document.querySelector('form').requestSubmit()")
+    browser.wait_for("document.readyState === 'complete' && document.querySelector('main svg') !== null")
+    browser.call("Accessibility.enable")
+    nodes = browser.call("Accessibility.getFullAXTree")["nodes"]
+    named = {(node["role"]["value"], node.get("name", {}).get("value")) for node in nodes if not node["ignored"]}
+    roles = {role for role, _ in named}
+    assert {"main", "heading", "status", "slider", "form"} - roles <= {"form"}
+    assert ("textbox", "Text") in named
+    assert ("combobox", "This is") in named
+    assert ("button", "Parse") in named
+    assert ("slider", "Step") in named
+    assert "sentence" in browser.evaluate("document.title")
+
+
+@in_browser
+def test_the_page_of_the_api(browser: Browser, server: Server) -> None:
+    browser.open(f"{server.address}docs")
+    assert "POST /parse" in browser.evaluate("document.body.innerText")
+    assert browser.complaints == []
+    assert set(browser.requests) <= {f"{server.address}docs", "data:,"}

@@ -1,0 +1,125 @@
+"""``easyfirst serve`` as a process: how it starts, what it says, how it ends."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import socket
+import subprocess
+import sys
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from urllib.parse import urlsplit
+
+import pytest
+
+pytest.importorskip("fastapi", reason="the extra 'server' is not installed")
+
+from easyfirst.errors import ConfigError
+from easyfirst.server.running import address_of, bind
+from tests.server.conftest import Run, running
+
+BLOCK = """
+import importlib.util, sys
+find = importlib.util.find_spec
+importlib.util.find_spec = lambda name, *more: None if name == "fastapi" else find(name, *more)
+sys.argv = ["easyfirst", "serve"]
+from easyfirst.cli import main
+main()
+"""
+
+
+def test_without_the_extra() -> None:
+    done = subprocess.run([sys.executable, "-c", BLOCK], capture_output=True, text=True, timeout=60, check=False)
+    message = 'error: the server needs FastAPI and uvicorn; install them with: pip install "easyfirst[server]"\n'
+    assert (done.returncode, done.stdout, done.stderr) == (2, "", message)
+
+
+def test_nothing_else_needs_the_extra() -> None:
+    code = "import sys, easyfirst.cli, easyfirst.parser; print(*{'fastapi', 'uvicorn', 'starlette'} & {*sys.modules})"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout == "\n"
+
+
+def test_a_port_that_is_taken(run: Run, model: Path) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = taken.getsockname()[1]
+        done = run("serve", "--model", model, "--port", str(port), "--no-open")
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr.startswith(f"error: port {port} of 127.0.0.1 cannot be used: Address already in use; stop what")
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (["--host", "no.such.host.invalid"], "there is no address for the host 'no.such.host.invalid'"),
+        (["--host", "a" * 100], "there is no address for the host"),
+        (["--model", "nowhere"], "there is no model nowhere"),
+        (["--timeout", "nan"], "timeout"),
+        (["--max-words", "0"], "max-words"),
+        (["--port", "70000"], "port"),
+    ],
+)
+def test_options_that_cannot_be(run: Run, options: list[str], message: str) -> None:
+    done = run("serve", "--no-open", "--port", "0", *options)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert message in done.stderr
+
+
+def test_a_warning_if_others_can_reach_it(model: Path) -> None:
+    with running(model, "--host", "0.0.0.0", "--allow-host", "parser.example") as server:
+        assert server.address.startswith("http://127.0.0.1:")
+        for name, status in (("parser.example", 200), ("other.example", 421)):
+            assert server.ask("GET", "/health", headers={"Host": name}).status == status
+        code, output, errors = server.stop()
+    assert (code, output) == (0, "stopped\n")
+    assert errors.startswith("warning: 0.0.0.0 can be reached from other machines, by anyone")
+
+
+def test_version_six() -> None:
+    try:
+        listening = bind("::1", 0)
+    except ConfigError:
+        pytest.skip("there is no IPv6 here")
+    with listening:
+        assert address_of(listening) == f"http://[::1]:{listening.getsockname()[1]}/"
+
+
+@pytest.mark.skipif(os.name == "nt", reason="there are no such signals")
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+def test_what_is_in_work_is_finished(model: Path, number: int) -> None:
+    with running(model) as server, ThreadPoolExecutor() as pool:
+        asked = {"tokens": [["fox"] * 500] * 20}
+        answers = [pool.submit(server.parse, asked) for _ in range(3)]
+        while not server.ask("GET", "/health").json["waiting"]:
+            pass
+        stopped = pool.submit(server.stop, number)
+        assert {answer.result().status for answer in answers} <= {200}
+        assert stopped.result() == (0, "stopped\n", "")
+
+
+@pytest.mark.skipif(os.name == "nt", reason="the browser is a shell script")
+def test_the_page_is_opened_if_asked_for(model: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    browser, opened = tmp_path / "browser", tmp_path / "opened"
+    browser.write_text(f'#!/bin/sh\necho "$1" > {opened}.part && mv {opened}.part {opened}\n')
+    browser.chmod(0o755)
+    monkeypatch.setenv("BROWSER", f"{browser} %s")
+    with running(model, "--open") as server:
+        while not opened.exists():
+            server.ask("GET", "/health")
+        assert opened.read_text() == f"{server.address}\n"
+
+
+def test_requests_are_logged_if_asked_for(model: Path) -> None:
+    with running(model, "--log-requests") as server:
+        server.ask("GET", "/health")
+        code, output, _ = server.stop()
+    assert code == 0
+    assert '"GET /health HTTP/1.1" 200' in output
+
+
+def test_the_example_of_the_help(run: Run) -> None:
+    text = run("serve", "--help").stdout
+    assert json.loads(text.partition("--json '")[2].partition("'")[0]) == {"text": "The fox jumps."}
+    assert urlsplit(text.partition("' ")[2].split()[0]).path == "/parse"
