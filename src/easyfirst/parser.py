@@ -60,7 +60,7 @@ class Parser:
     def __init__(self, model: Model, *, tokenizer: Tokenizer | None = None, tagger: Tagger | None = None) -> None:
         """Without a ``tokenizer`` it cannot read texts; without a ``tagger`` it may need tags (``needs_tags``)."""
         self._model = model
-        self._batches = BatchParser.of(model.arrays, model.config, model.vocabulary)
+        self._batches = BatchParser.of(model.arrays, model.config, model.vocabulary, model.calibration)
         self.tokenizer = tokenizer
         self.tagger = tagger
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime
+import re
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import PurePath
@@ -57,6 +58,17 @@ def write_card(facts: CardFacts) -> str:
         ["", "## Training", "", *_settings(asdict(facts.config.training).items())],
     )
     return "\n".join(line for section in sections for line in section) + "\n"
+
+
+def with_section(card: str, title: str, lines: Sequence[str], *, before: str) -> str:
+    """A card with a section of this title, in the place of one that was there, else before another, else at the end."""
+    sections = re.split(r"^(?=## )", card, flags=re.MULTILINE)
+    kept = [section for section in sections if not section.startswith(f"## {title}\n")]
+    new = "\n".join([f"## {title}", "", *lines, "", ""])
+    place = next((i for i, section in enumerate(kept) if section.startswith(f"## {before}\n")), len(kept))
+    if place == len(kept):
+        new = f"\n{new}".removesuffix("\n")
+    return "".join([*kept[:place], new, *kept[place:]])
 
 
 def _summary(config: Config) -> str:

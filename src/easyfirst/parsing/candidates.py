@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from easyfirst.nn.arrays import Floats, Ints
+from easyfirst.nn.trees import LEFT, RIGHT
 from easyfirst.parsing.pending import Pending
 
 
@@ -51,6 +52,19 @@ class Candidates:
     def scores_of(self, left: Ints, directions: Ints) -> Floats:
         """The scores of all relations for pairs and directions: (n, n_relations), a copy."""
         return self.scores.reshape(-1, self.n_relations).take(2 * left + directions, 0)
+
+    def rivals(self, left: Ints, directions: Ints) -> Floats:
+        """The best score of an action that would change the arc of a pair and direction: see ``Attachment.margin``.
+
+        Such an action makes one of the two a modifier in another way: pend[i] of pend[i-1], pend[i+1] of pend[i+2], or
+        the head of its modifier."""
+        best = self._best.reshape(-1)
+        before, after = self.pending.previous.take(left), self.pending.next.take(left)
+        turned = best.take(2 * self._cells.take(left) + (1 - directions))
+        outer = np.maximum(
+            best.take(2 * self._cells.take(before) + RIGHT), best.take(2 * self._cells.take(after) + LEFT)
+        )
+        return np.maximum(turned, outer)
 
     def withdraw(self, rows: Ints) -> None:
         """The pairs of these rows are no more; those that have another neighbour now are to be scored anew."""

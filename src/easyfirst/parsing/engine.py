@@ -140,12 +140,16 @@ def easiest(candidates: Candidates, n_active: int) -> Actions:
     places = cells + np.arange(0, flat.size, 2 * candidates.width)
     scores = flat.take(places)
     relations = candidates.best_relations(n_active).reshape(-1).take(places)
-    flat[places] = -np.inf  # for a moment, to see the next best
-    rivals = candidates.scores_of(left, directions)
-    rivals[np.arange(n_active), relations] = -np.inf
-    margins = scores - np.maximum(best.max(axis=1), rivals.max(axis=1))
-    flat[places] = scores
-    return Actions(left, directions, relations, scores, margins)
+    other_relations = candidates.scores_of(left, directions)
+    other_relations[np.arange(n_active), relations] = -np.inf
+    return Actions(
+        left,
+        directions,
+        relations,
+        scores,
+        margins=scores - candidates.rivals(left, directions),
+        label_margins=scores - other_relations.max(axis=1),
+    )
 
 
 class _Nodes:
