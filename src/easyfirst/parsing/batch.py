@@ -106,9 +106,10 @@ class Parse:
         call."""
         return None if self.calibration is None else confidence_of(self.heads, self.steps, self.calibration)
 
-    def draw(self, *, width: int | None = None) -> str:
-        """The tree in characters, for a terminal of so many columns."""
-        return draw_tree(self.tagged.forms, self.heads, self.relations, self.tagged.upos, width=width)
+    def draw(self, *, width: int | None = None, confidence: bool = False) -> str:
+        """The tree in characters, for a terminal of so many columns; with ``confidence``, how sure each arc is."""
+        arcs = require_confidence(self.confidence).arcs if confidence else None
+        return draw_tree(self.tagged.forms, self.heads, self.relations, self.tagged.upos, confidence=arcs, width=width)
 
     def to_dict(self) -> dict[str, Any]:
         """For JSON: how sure the tree is; the words with their tags, heads and relations, how sure these are (null if

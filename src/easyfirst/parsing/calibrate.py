@@ -10,7 +10,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path, PurePath
-from typing import Protocol
 
 import numpy as np
 
@@ -28,7 +27,14 @@ from easyfirst.model.calibration import (
 from easyfirst.model.card import with_section
 from easyfirst.model.files import CARD, replace_file
 from easyfirst.nn.arrays import Bools, Floats
-from easyfirst.parsing.confidence import Confidence, confidence_of, features_of, tree_features
+from easyfirst.parsing.batch import Parse
+from easyfirst.parsing.confidence import (
+    Confidence,
+    confidence_of,
+    features_of,
+    require_confidence,
+    tree_features,
+)
 from easyfirst.parsing.derivation import Steps
 from easyfirst.parsing.regression import fit_logistic
 from easyfirst.parsing.reliability import Judgement, judge, to_markdown
@@ -38,17 +44,6 @@ N_FOLDS = 5
 MARGIN_QUANTILES, LABEL_QUANTILES = (0.05, 0.25, 0.5, 0.75, 0.95), (0.1, 0.5, 0.9)
 """Where the pieces of a margin end, among the margins that were met."""
 SECTION = "Confidence"
-
-
-class Parsed(Protocol):
-    """What is needed of a parse."""
-
-    @property
-    def heads(self) -> tuple[int, ...]: ...
-    @property
-    def relations(self) -> tuple[str, ...]: ...
-    @property
-    def steps(self) -> Steps: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +57,7 @@ class Example:
     """The head and the relation."""
 
     @classmethod
-    def of(cls, parse: Parsed, gold: Sentence) -> Example:
+    def of(cls, parse: Parse, gold: Sentence) -> Example:
         heads_right = np.array([head == right for head, right in zip(parse.heads, gold.heads, strict=True)])
         same = np.array([name == right for name, right in zip(parse.relations, gold.relations, strict=True)])
         return cls(parse.heads, parse.steps, heads_right, heads_right & same)
@@ -112,12 +107,20 @@ def cross_judge(examples: Sequence[Example], *, fitted_on: FittedOn) -> Judgemen
     return judge(confidences, [e.heads_right for e in judged], [e.labels_right for e in judged])
 
 
+def judge_parses(parses: Sequence[Parse]) -> Judgement:
+    """How far the confidence of parses can be trusted, whose sentences have the right trees."""
+    examples = [Example.of(parse, parse.sentence) for parse in parses]
+    confidences = [require_confidence(parse.confidence) for parse in parses]
+    return judge(confidences, [e.heads_right for e in examples], [e.labels_right for e in examples])
+
+
 def calibrate_model(
-    directory: Path, parses: Sequence[Parsed], gold: Sequence[Sentence], *, file: str, tags: str
+    directory: Path, parses: Sequence[Parse], gold: Sequence[Sentence], *, file: str, tags: str
 ) -> Judgement | None:
-    """Fit a calibration to the model in a directory, by what it made of sentences whose trees are known; write it
-    there, and its figures into the model's card. ``tags``: whether they were ``predicted`` or ``given``."""
-    examples = [Example.of(parse, sentence) for parse, sentence in zip(parses, gold, strict=True)]
+    """Fit a calibration to the model in a directory, by what it made of sentences whose trees are known (others are
+    left out); write it there, and its figures into the model's card. ``tags``: ``predicted`` or ``given``."""
+    known = ((parse, tree) for parse, tree in zip(parses, gold, strict=True) if None not in tree.heads)
+    examples = [Example.of(parse, tree) for parse, tree in known]
     n_words = sum(len(example.heads) for example in examples)
     fitted_on = FittedOn(PurePath(file).name, len(examples), n_words, tags)
     calibration = fit_calibration(examples, fitted_on=fitted_on)

@@ -69,7 +69,7 @@ def confidence_of(heads: Sequence[int], steps: Steps, calibration: Calibration) 
     labels[words] = arcs[words] * probability(features.labels, calibration.label)
     arcs[root] = probability(features.root, calibration.root)
     labels[root] = arcs[root] * calibration.root_label
-    tree = float(probability(tree_features(labels), calibration.tree))
+    tree = min(float(probability(tree_features(labels), calibration.tree)), float(labels.min()))
     return Confidence(tree, tuple(arcs.tolist()), tuple(labels.tolist()))
 
 
