@@ -63,12 +63,11 @@ def write_card(facts: CardFacts) -> str:
 def with_section(card: str, title: str, lines: Sequence[str], *, before: str) -> str:
     """A card with a section of this title, in the place of one that was there, else before another, else at the end."""
     sections = re.split(r"^(?=## )", card, flags=re.MULTILINE)
-    kept = [section for section in sections if not section.startswith(f"## {title}\n")]
-    new = "\n".join([f"## {title}", "", *lines, "", ""])
-    place = next((i for i, section in enumerate(kept) if section.startswith(f"## {before}\n")), len(kept))
-    if place == len(kept):
-        new = f"\n{new}".removesuffix("\n")
-    return "".join([*kept[:place], new, *kept[place:]])
+    titles = [section.partition("\n")[0] for section in sections]
+    place = next((titles.index(f"## {name}") for name in (title, before) if f"## {name}" in titles), len(sections))
+    begin, end = "".join(sections[:place]), "".join(sections[place + (f"## {title}" in titles) :])
+    begin = begin if begin.endswith("\n\n") else begin.rstrip("\n") + "\n\n"
+    return begin + "\n".join([f"## {title}", "", *lines]) + (f"\n\n{end}" if end else "\n")
 
 
 def _summary(config: Config) -> str:
