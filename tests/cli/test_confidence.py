@@ -190,7 +190,7 @@ class TestExplain:
     def test_page(self, plain: Path, run: Run, tmp_path: Path) -> None:
         done = run("explain", "-m", plain, "-t", "The fox likes apples.", "--to", "html", "-o", tmp_path / "steps.html")
         assert (done.returncode, done.stdout) == (0, b"")
-        assert "Runners-up" in (tmp_path / "steps.html").read_text(encoding="utf-8")
+        assert "runners-up" in (tmp_path / "steps.html").read_text(encoding="utf-8")
 
     def test_nothing(self, plain: Path, run: Run) -> None:
         assert run("explain", "-m", plain).stdout == b""

@@ -120,7 +120,7 @@ def test_nothing_in_a_sentence_can_break_the_page(drawing: Drawing) -> None:
 def test_runners_up_stand_with_their_steps() -> None:
     notes = [["3.21  black 2 as amod of fox 3", "<b>"], [], ["no"], [], []]
     page = draw_html([replace(FOX, notes=notes), FOX])
-    assert page.count('<th scope="col">Runners-up</th>') == 1
+    assert page.count('<th scope="col">Chosen, and runners-up</th>') == 1
     assert page.count('class="others"') == 1
     rows = re.findall(r"<tr data-modifier=\"(\d)\".*?</tr>", page)[:4]
     assert rows == ["2", "1", "5", "3"]

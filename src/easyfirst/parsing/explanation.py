@@ -116,7 +116,7 @@ class Explanation:
         notes: list[Sequence[str]] = [()] * len(parse)
         for step in self.steps:
             steps[step.attachment.modifier - 1] = step.attachment.step
-            notes[step.attachment.modifier - 1] = self._notes(step)
+            notes[step.attachment.modifier - 1] = [self._chosen(step.attachment), *self._notes(step)]
         return Drawing(
             parse.tagged.forms,
             parse.heads,
@@ -135,10 +135,17 @@ class Explanation:
             others.append(step.rival)
         return [self._note(other) for other in others]
 
+    def _chosen(self, chosen: Attachment) -> str:
+        return f"{self._named(chosen)}: chosen"
+
     def _note(self, other: Alternative) -> str:
-        forms, effect = self.parse.tagged.forms, EFFECTS[other.changes]
-        text = f"{other.score:.2f}  {forms[other.modifier - 1]} {other.modifier} as {other.relation} of "
-        return f"{text}{forms[other.head - 1]} {other.head}" + (f" ({effect})" if effect else "")
+        effect = EFFECTS[other.changes]
+        return self._named(other) + (f" ({effect})" if effect else "")
+
+    def _named(self, action: Alternative | Attachment) -> str:
+        """An action in words, after its score."""
+        h, m, forms = action.head, action.modifier, self.parse.tagged.forms
+        return f"{action.score:.2f}  {forms[m - 1]} {m} as {action.relation} of {forms[h - 1]} {h}"
 
 
 def explain(

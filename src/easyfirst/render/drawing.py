@@ -36,7 +36,7 @@ class Drawing:
     """When each arc was decided, from 1; the root has none."""
     title: str | None = None
     notes: Sequence[Sequence[str]] | None = None
-    """What else could have been done when each arc was decided, for the page that goes through the steps."""
+    """What could have been done when each arc was decided, in words, for the page that goes through the steps."""
 
     def __post_init__(self) -> None:
         n = len(self.forms)

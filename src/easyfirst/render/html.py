@@ -100,7 +100,7 @@ def _stepper(drawing: Drawing, n: int, n_steps: int, direction: str) -> str:
 def _others(n: int) -> tuple[str, str]:
     """Where the runners-up of a step are shown."""
     return (
-        element("p", "Runners-up:", class_="note", id=f"others-{n}"),
+        element("p", "Chosen, and runners-up:", class_="note", id=f"others-{n}"),
         element("ul", "", class_="others", aria_labelledby=f"others-{n}"),
     )
 
@@ -108,7 +108,7 @@ def _others(n: int) -> tuple[str, str]:
 def _table(drawing: Drawing, order: tuple[int, ...]) -> str:
     has_confidence = drawing.confidence is not None
     titles = ["Step", "Modifier", "Relation", "Head", *["Confidence"] * has_confidence]
-    titles += ["Runners-up"] * (drawing.notes is not None)
+    titles += ["Chosen, and runners-up"] * (drawing.notes is not None)
     rows: list[str] = []
     for step, m in enumerate(order, 1):
         head, confidence = drawing.heads[m - 1] or 0, drawing.confidence_of(m)
