@@ -29,4 +29,5 @@ for part in tokenizer tagger; do
 done
 cp "$out/training/metrics.jsonl" "$here/bench/results/bundled-parser.jsonl"
 python "$here/bench/bundled.py" --model "$bundled" --dev "$dev" --test "$test" --full "$out" --write-card
+python "$here/bench/confidence.py" --model "$bundled" --treebank "$test"
 python "$here/bench/text.py" --model "$bundled" --treebank "$test"

@@ -18,6 +18,7 @@ def derivation_of(derivations: Derivations, number: int, relation_names: Sequenc
             relation=relation_names[derivations.actions[step].relations[number]],
             score=float(derivations.actions[step].scores[number]),
             margin=float(derivations.actions[step].margins[number]),
+            label_margin=float(derivations.actions[step].label_margins[number]),
         )
         for step in range(int(derivations.lengths[number]) - 1)
     ]

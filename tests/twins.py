@@ -99,6 +99,11 @@ class Step:
     relation: int
     score: float
     margin: float
+    """Over the best action that would have changed the arc."""
+    label_margin: float
+    """Over the best other relation of the arc."""
+    lead: float
+    """Over the best other action of all."""
 
 
 class Twin:
@@ -199,9 +204,14 @@ class Twin:
             m, h = (pend[i], pend[i + 1]) if d == LEFT else (pend[i + 1], pend[i])
             if self.has_trees:
                 (h.e_l if d == LEFT else h.e_r).append(self.enc(self.c(m), relation))
+            others = {other: number(score) for other, score in scores.items() if other != action}
+            arcs = {other: head_and_modifier([node.id for node in pend], other) for other in others}
+            rivals = [others[o] for o, arc in arcs.items() if arc[1] in (h.id, m.id) and arc != (h.id, m.id)]
+            labels = [others[o] for o, arc in arcs.items() if arc == (h.id, m.id)]
             pend.remove(m)
-            rival = max(number(score) for other, score in scores.items() if other != action)
-            steps.append(Step(h.id, m.id, relation, number(scores[action]), number(scores[action]) - rival))
+            best = (max(scores, default=-np.inf) for scores in (rivals, labels, others.values()))
+            margins = (number(scores[action]) - rival for rival in best)
+            steps.append(Step(h.id, m.id, relation, number(scores[action]), *margins))
         return steps, pend[0]
 
     def parse(self, vectors: Sequence[Vector]) -> list[Step]:

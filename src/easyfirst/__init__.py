@@ -25,7 +25,9 @@ if TYPE_CHECKING:
     from easyfirst.parser import Parser as Parser
     from easyfirst.parser import load as load
     from easyfirst.parsing.batch import Parse as Parse
+    from easyfirst.parsing.confidence import Confidence as Confidence
     from easyfirst.parsing.derivation import Attachment as Attachment
+    from easyfirst.parsing.explanation import Explanation as Explanation
     from easyfirst.text.document import Document as Document
     from easyfirst.treebank.conllu import read_conllu as read_conllu
     from easyfirst.treebank.raw_text import Token as Token
@@ -38,10 +40,12 @@ __version__ = "0.1.0"
 
 _HOMES = {
     "Attachment": "easyfirst.parsing.derivation",
+    "Confidence": "easyfirst.parsing.confidence",
     "ConfigError": "easyfirst.errors",
     "DataError": "easyfirst.errors",
     "Document": "easyfirst.text.document",
     "EasyFirstError": "easyfirst.errors",
+    "Explanation": "easyfirst.parsing.explanation",
     "InputError": "easyfirst.errors",
     "ModelError": "easyfirst.errors",
     "Parse": "easyfirst.parsing.batch",
@@ -57,10 +61,12 @@ _HOMES = {
 
 __all__ = [
     "Attachment",
+    "Confidence",
     "ConfigError",
     "DataError",
     "Document",
     "EasyFirstError",
+    "Explanation",
     "InputError",
     "ModelError",
     "Parse",

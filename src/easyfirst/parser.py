@@ -23,6 +23,7 @@ from easyfirst.model.part import TAGGER, TOKENIZER, VECTORS
 from easyfirst.model.store import Model, load_model, save_model
 from easyfirst.model.word_vectors import save_word_vectors
 from easyfirst.parsing.batch import BATCH_SIZE, MAX_BATCH_WORDS, BatchParser, Parse, check_tags
+from easyfirst.parsing.explanation import RUNNERS_UP, Explanation, explain
 from easyfirst.text.document import Document
 from easyfirst.text.given import SentenceLike, check_sentences, check_texts, to_sentence
 from easyfirst.text.sentences import sentences_of
@@ -57,7 +58,7 @@ class Parser:
     def __init__(self, model: Model, *, tokenizer: Tokenizer | None = None, tagger: Tagger | None = None) -> None:
         """Without a ``tokenizer`` it cannot read texts; without a ``tagger`` it may need tags (``needs_tags``)."""
         self._model = model
-        self._batches = BatchParser.of(model.arrays, model.config, model.vocabulary)
+        self._batches = BatchParser.of(model.arrays, model.config, model.vocabulary, model.calibration)
         self.tokenizer = tokenizer
         self.tagger = tagger
 
@@ -145,6 +146,26 @@ class Parser:
                 "sentences with tags, or train a tagger (easyfirst train --parts tagger)"
             )
         return self._read(texts, self.tokenizer, batch_size=batch_size, one_sentence=one_sentence)
+
+    def explain(self, sentence: SentenceLike | str, *, runners_up: int = RUNNERS_UP) -> Explanation:
+        """How a sentence is parsed, step by step: the pending list, what was chosen, the best action that would have
+        changed the arc, and so many ``runners_up`` of all actions.
+
+        A sentence is what :meth:`parse` takes, or a text, which is taken as one sentence.
+        """
+        if runners_up < 0:
+            raise InputError(f"runners_up is {runners_up}; it must be 0 or more")
+        if isinstance(sentence, str):
+            [document] = self.read([sentence], one_sentence=True)
+            if not document.sentences:
+                raise InputError("the text has no words to explain")
+            sentence = document[0].tagged
+        [given] = self._sentences([sentence])
+        tagged = given if self.tagger is None else self.tagger.tag([given])[0]
+        explanation = explain(self._batches, tagged, runners_up=runners_up)
+        if given.line is None:
+            return explanation
+        return replace(explanation, parse=replace(explanation.parse, sentence=given))
 
     def save(self, path: str | PathLike[str], *, bits: int = 32) -> None:
         """Write the model to a directory, from which :func:`load` gives the same parser.

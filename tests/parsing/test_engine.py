@@ -35,15 +35,18 @@ def assert_same_derivation(found: Sequence[Attachment], expected: Sequence[Step]
     """The same actions up to the first that is too close to call, with the same scores and margins."""
     for number, (a, step) in enumerate(zip(found, expected, strict=True), 1):
         assert a.score == pytest.approx(step.score, abs=1e-4)
-        assert a.margin == pytest.approx(step.margin, abs=1e-4)
-        if step.margin < 1e-3:
+        if step.lead < 1e-3:
             return
+        assert a.margin == pytest.approx(step.margin, abs=1e-4)
+        assert a.label_margin == pytest.approx(step.label_margin, abs=1e-4)
         assert (a.step, a.head, a.modifier, a.relation) == (number, step.h, step.m, str(step.relation))
         assert a.direction == ("left" if a.modifier < a.head else "right")
 
 
-def steps_of(found: Sequence[Attachment]) -> list[Step]:
-    return [Step(a.head, a.modifier, int(a.relation), a.score, a.margin) for a in found]
+def assert_same_numbers(found: Sequence[Attachment], expected: Sequence[Step]) -> None:
+    for name in ("score", "margin", "label_margin"):
+        of_found, of_expected = ([getattr(step, name) for step in steps] for steps in (found, expected))
+        np.testing.assert_allclose(of_found, of_expected, atol=1e-4)
 
 
 def followed(model: Model, sample: Sample, found: Sequence[Attachment]) -> list[Step]:
@@ -73,9 +76,9 @@ def test_every_action_has_the_naive_score_and_leads_all_others(model: Model, len
     batch = model.sentences(lengths, seed)
     for found, sample in zip(parse(model, batch), batch, strict=True):
         expected = followed(model, sample, found)
-        np.testing.assert_allclose([a.score for a in found], [step.score for step in expected], atol=1e-4)
-        np.testing.assert_allclose([a.margin for a in found], [step.margin for step in expected], atol=1e-4)
-        assert all(a.margin >= 0 for a in found)
+        assert_same_numbers(found, expected)
+        assert all(a.margin >= 0 and a.label_margin >= 0 for a in found)
+        assert all(step.lead > -1e-4 for step in expected)
 
 
 @settings(deadline=None, max_examples=40)
@@ -83,21 +86,20 @@ def test_every_action_has_the_naive_score_and_leads_all_others(model: Model, len
 def test_neither_company_nor_order_changes_a_parse(model: Model, lengths: list[int], seed: int) -> None:
     batch = model.sentences(lengths, seed)
     together = parse(model, batch)
+    expected = [followed(model, sample, found) for sample, found in zip(batch, together, strict=True)]
     order = sorted(np.random.default_rng(seed).permutation(len(batch)), key=lambda number: -len(batch[number]))
     shuffled = parse(model, [batch[number] for number in order])
     for place, number in enumerate(order):
         (alone,) = parse(model, [batch[number]])
-        assert_same_derivation(alone, steps_of(together[number]))
-        assert_same_derivation(shuffled[place], steps_of(together[number]))
+        assert_same_derivation(alone, expected[number])
+        assert_same_derivation(shuffled[place], expected[number])
 
 
 @pytest.mark.parametrize("model", KINDS)
 def test_a_large_batch_of_long_sentences(model: Model) -> None:
     batch = model.sentences([1, 30, 2, 25, 1, 18, 18, 3, 12, 30], seed=5)
     for found, sample in zip(parse(model, batch), batch, strict=True):
-        expected = followed(model, sample, found)
-        np.testing.assert_allclose([a.score for a in found], [step.score for step in expected], atol=1e-4)
-        np.testing.assert_allclose([a.margin for a in found], [step.margin for step in expected], atol=1e-4)
+        assert_same_numbers(found, followed(model, sample, found))
 
 
 @pytest.mark.parametrize("model", KINDS)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -71,6 +72,24 @@ def test_the_keyboard_moves_the_slider_and_the_list_shrinks(page: Browser) -> No
     assert page.evaluate(NOW) == "Step 4 of 4: “fox” becomes nsubj of “likes”, confidence 80 %."
     assert page.evaluate(f"{SLIDER}.getAttribute('aria-valuetext') === document.querySelector('.now').textContent")
     assert page.complaints == []
+
+
+def test_runners_up_change_with_the_step(browser: Browser, tmp_path: Path) -> None:
+    notes = [["one", "two"], ["three"], [], [], []]
+    path = tmp_path / "steps.html"
+    path.write_text(draw_html([replace(FOX, notes=notes)]), encoding="utf-8")
+    browser.open(path)
+    others = "[...document.querySelectorAll('.others li')].map(item => item.textContent).join(', ')"
+    title = "document.querySelector('#others-1').offsetParent !== null"
+    assert (browser.evaluate(others), browser.evaluate(title)) == ("", False)
+    browser.evaluate(f"{SLIDER}.focus()")
+    browser.press("Home")
+    seen = []
+    for _ in range(3):
+        browser.press("ArrowRight")
+        seen.append((browser.evaluate(others), browser.evaluate(title)))
+    assert seen == [("three", True), ("one, two", True), ("", False)]
+    assert browser.complaints == []
 
 
 def test_buttons_step_too_and_stop_at_the_ends(page: Browser) -> None:

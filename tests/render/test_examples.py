@@ -11,7 +11,7 @@ import pytest
 DOCS = Path(__file__).parent.parent.parent / "docs"
 
 
-@pytest.mark.parametrize("name", ["drawing", "html", "latex", "markup", "svg"])
+@pytest.mark.parametrize("name", ["drawing", "html", "latex", "markup", "steps", "svg"])
 def test_docstrings(name: str) -> None:
     results = doctest.testmod(import_module(f"easyfirst.render.{name}"))
     assert results.attempted > 0

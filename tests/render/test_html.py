@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import hashlib
 import re
+from dataclasses import replace
 from html.parser import HTMLParser
 
 from hypothesis import given, settings
@@ -114,3 +115,16 @@ def test_nothing_in_a_sentence_can_break_the_page(drawing: Drawing) -> None:
     page_text = draw_html([drawing])
     assert "\0" not in page_text
     page_text.encode()  # no lone surrogates
+
+
+def test_runners_up_stand_with_their_steps() -> None:
+    notes = [["3.21  black 2 as amod of fox 3", "<b>"], [], ["no"], [], []]
+    page = draw_html([replace(FOX, notes=notes), FOX])
+    assert page.count('<th scope="col">Chosen, and runners-up</th>') == 1
+    assert page.count('class="others"') == 1
+    rows = re.findall(r"<tr data-modifier=\"(\d)\".*?</tr>", page)[:4]
+    assert rows == ["2", "1", "5", "3"]
+    row = re.search(r"<tr data-modifier=\"1\".*?</tr>", page)
+    assert row is not None
+    assert re.findall(r"<li><bdi>(.*?)</bdi></li>", row[0]) == ["3.21  black 2 as amod of fox 3", "&lt;b&gt;"]
+    Page(page)  # which is well-formed

@@ -22,6 +22,7 @@ from easyfirst.model.store import load_model
 from easyfirst.model.vectors import external_table, read_vectors, scaled
 from easyfirst.model.word_vectors import WordVectors
 from easyfirst.parser import load
+from easyfirst.parsing.calibrate import Example, fit_calibration
 from easyfirst.training.checkpoint import load_checkpoint
 from easyfirst.training.data import DataReport
 from easyfirst.training.epoch import EpochStats
@@ -170,9 +171,39 @@ def trained(tmp_path_factory: pytest.TempPathFactory, dev: Path) -> Trained:
     return out, listener, train(job, config_of(epochs=3, learning_rate=0.01), listener)
 
 
+class TestConfidence:
+    def test_it_is_fitted_to_the_best_epoch_on_dev(self, trained: Trained, dev: Path) -> None:
+        model = load_model(trained[0])
+        assert model.calibration is not None
+        facts = model.calibration.fitted_on
+        assert (facts.file, facts.sentences, facts.tags) == ("dev.conllu", 8, "given")
+        assert model.card.count("## Confidence") == 1
+        parses = load(trained[0]).parse(read_conllu(dev))
+        examples = [Example.of(parse, parse.sentence) for parse in parses]
+        assert fit_calibration(examples, fitted_on=facts) == model.calibration
+
+    def test_without_dev_there_is_none(self, tmp_path: Path) -> None:
+        train(Job(train=TOY, out=tmp_path / "model"), config_of(), Listener())
+        assert load_model(tmp_path / "model").calibration is None
+
+    def test_a_run_that_was_stopped_before_it_fits_it_when_resumed(self, tmp_path: Path, dev: Path) -> None:
+        job = Job(train=TOY, out=tmp_path / "model", dev=dev)
+        train(job, config_of(), Listener())
+        before = contents(job.out)
+        (job.out / "confidence.json").unlink()
+        train(job, config_of(), Listener(), resume=True)
+        assert contents(job.out) == before
+
+    def test_dev_of_single_words(self, tmp_path: Path) -> None:
+        (tmp_path / "dev.conllu").write_text("1\tYes\t_\tINTJ\tUH\t_\t0\troot\t_\t_\n\n", encoding="utf-8")
+        job = Job(train=TOY, out=tmp_path / "model", dev=tmp_path / "dev.conllu")
+        train(job, config_of(), Listener())
+        assert load_model(job.out).calibration is None
+
+
 class TestOutput:
     def test_files(self, trained: Trained) -> None:
-        model = {"config.json", "vocab.json", "weights.safetensors", "README.md"}
+        model = {"config.json", "vocab.json", "weights.safetensors", "README.md", "confidence.json"}
         assert contents(trained[0]).keys() == model | {CHECKPOINT, f"{FOLDER}/{METRICS}"}
 
     def test_metrics(self, trained: Trained, dev: Path) -> None:

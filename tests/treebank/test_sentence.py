@@ -143,3 +143,42 @@ def test_tags_that_do_not_fit_are_refused() -> None:
         sentence.with_tags(xpos=["DT"])
     with pytest.raises(InputError, match="tab or a line end"):
         sentence.with_tags(upos=["A\tB", "C"])
+
+
+class TestMisc:
+    ROW = b"1\tYes\t_\tINTJ\tUH\t_\t0\troot\t_\t%s\n\n"
+
+    @pytest.mark.parametrize(
+        ("given", "expected"),
+        [
+            (b"_", b"A=1|B=2"),
+            (b"SpaceAfter=No", b"SpaceAfter=No|A=1|B=2"),
+            (b"A=9|SpaceAfter=No", b"A=1|SpaceAfter=No|B=2"),
+            (b"B=9|x|A=8|A=7|AB=6", b"B=2|x|A=1|AB=6"),
+            (b"C=5", b"A=1|B=2"),
+            (b"A|a=1", b"A=1|a=1|B=2"),
+            (b"_\r", b"A=1|B=2\r"),
+            (b"C=5|x=y=z\r", b"x=y=z|A=1|B=2\r"),
+        ],
+    )
+    def test_pairs(self, given: bytes, expected: bytes) -> None:
+        [sentence] = ConlluReader(io.BytesIO(self.ROW % given), "x")
+        assert sentence.with_misc([{"A": "1", "B": "2", "C": None}]).to_bytes() == self.ROW % expected
+
+    def test_nothing_left(self) -> None:
+        [sentence] = ConlluReader(io.BytesIO(self.ROW % b"C=5"), "x")
+        assert sentence.with_misc([{"C": None}]).to_bytes() == self.ROW % b"_"
+
+    @pytest.mark.parametrize("name", ["multiword", "nonprojective", "scripts", "windows"])
+    def test_only_misc_of_words_changes(self, name: str) -> None:
+        for sentence in read_conllu(DATA / f"{name}.conllu"):
+            changed = sentence.with_misc([{"A": str(m)} for m in range(len(sentence))])
+            assert [word.misc.split("|")[-1] for word in changed.words] == [f"A={m}" for m in range(len(sentence))]
+            assert changed.with_misc([{"A": None}] * len(sentence)).to_bytes() == sentence.to_bytes()
+
+    def test_mistakes(self) -> None:
+        sentence = Sentence.from_words(["a", "b"])
+        with pytest.raises(InputError, match="for 1 words in a sentence of 2"):
+            sentence.with_misc([{}])
+        with pytest.raises(InputError, match="has a tab"):
+            sentence.with_misc([{}, {"A": "x\ty"}])

@@ -14,7 +14,9 @@ import typer
 from typer.core import TyperGroup
 
 from easyfirst import __version__
+from easyfirst.cli.calibrate import calibrate
 from easyfirst.cli.evaluate import evaluate
+from easyfirst.cli.explain import explain
 from easyfirst.cli.info import info
 from easyfirst.cli.models import models
 from easyfirst.cli.pack import pack
@@ -100,7 +102,7 @@ def build_app() -> typer.Typer:
         pretty_exceptions_enable=False,
         context_settings={"help_option_names": ["-h", "--help"]},
     )
-    for verb in (parse, train, evaluate, render, serve, info, models, pack):
+    for verb in (parse, train, evaluate, explain, render, serve, calibrate, info, models, pack):
         app.command()(verb)
     return app
 

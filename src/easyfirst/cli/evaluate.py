@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from itertools import tee
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from easyfirst.cli.files import STANDARD, STDIN, open_input, warn_of_name
+from easyfirst.cli.output import check_calibrated
 from easyfirst.cli.threads import set_threads
-from easyfirst.errors import DataError, ModelError
+from easyfirst.errors import DataError
 from easyfirst.treebank.conllu import ConlluReader
 from easyfirst.treebank.scores import Scores, WordsError, score
 from easyfirst.treebank.sentence import Sentence
@@ -20,6 +21,9 @@ from easyfirst.treebank.text_scores import TextScores, score_text
 if TYPE_CHECKING:
     from rich.console import Console
     from rich.table import Table
+
+    from easyfirst.parsing.batch import Parse
+    from easyfirst.parsing.reliability import Judgement
 
 WIDTH = 120
 CONVENTIONS = {
@@ -56,6 +60,10 @@ def evaluate(
     as_json: Annotated[bool, typer.Option("--json", help="Everything, in per cent, as JSON.")] = False,
     by_relation: Annotated[bool, typer.Option("--by-relation", help="Add a table of the relations.")] = False,
     by_length: Annotated[bool, typer.Option("--by-length", help="Add a table of the sentences' lengths.")] = False,
+    confidence: Annotated[
+        bool,
+        typer.Option("--confidence", help="With --model: add how far its confidence can be trusted."),
+    ] = False,
     threads: Annotated[
         int | None,
         typer.Option(min=1, help="Threads of the linear algebra; default (and best): 1, or OMP_NUM_THREADS."),
@@ -73,6 +81,7 @@ def evaluate(
       easyfirst evaluate gold.conllu output.conllu --text
       easyfirst evaluate gold.conllu --model my-model --by-relation
       easyfirst evaluate gold.conllu --model en --text
+      easyfirst evaluate gold.conllu --model en --predicted-tags --confidence
     """
     if (system is None) == (model is None):
         raise typer.BadParameter("give either a file SYSTEM or --model DIR", param_hint="SYSTEM")
@@ -84,17 +93,22 @@ def evaluate(
         warn_of_name(model)
     if predicted_tags and (model is None or text):
         raise typer.BadParameter("goes with --model and without --text", param_hint="--predicted-tags")
+    if confidence and (model is None or text):
+        raise typer.BadParameter("goes with --model and without --text", param_hint="--confidence")
     if text:
         made = _read(system) if system is not None else _read_text(gold, model, threads, no_spaces=no_spaces)
         _show_text(score_text(_read(gold), made), as_json=as_json)
         return
+    judgement: Judgement | None = None
     if system is not None:
         scores = _score_files(gold, system)
     else:
-        scores = _score_model(gold, model, threads, predicted_tags=predicted_tags)
+        scores, judgement = _score_model(
+            gold, model, threads, predicted_tags=predicted_tags, with_confidence=confidence
+        )
     if not scores.sentences:
         raise _no_sentences(gold)
-    _show(scores, as_json=as_json, by_relation=by_relation, by_length=by_length)
+    _show(scores, judgement, as_json=as_json, by_relation=by_relation, by_length=by_length)
 
 
 def _sentences(name: str) -> Iterator[Sentence]:
@@ -131,29 +145,44 @@ def _read_text(gold: str, model: str | None, threads: int | None, *, no_spaces: 
     return [parse.sentence.with_tree(parse.heads, parse.relations) for parse in load(model)(text)]
 
 
-def _score_model(gold: str, model: str | None, threads: int | None, *, predicted_tags: bool) -> Scores:
+def _score_model(
+    gold: str, model: str | None, threads: int | None, *, predicted_tags: bool, with_confidence: bool
+) -> tuple[Scores, Judgement | None]:
+    """What a model makes of a treebank's words, and how far its confidence can be trusted."""
     set_threads(threads)
 
     from easyfirst.parser import load
+    from easyfirst.parsing.calibrate import judge_parses
+    from easyfirst.text.tagger import without_tags
 
     assert model is not None
     parser = load(model)
+    if with_confidence:
+        check_calibrated(parser, model)
     sentences, kept = tee(_sentences(gold))
     if predicted_tags:
-        if parser.tagger is None:
-            raise ModelError(f"{model} has no tagger to predict tags")
-        kinds = parser.tagger.kinds
-        sentences = (sentence.with_tags(**{kind: ["_"] * len(sentence) for kind in kinds}) for sentence in sentences)
-    parses = parser.pipe(sentences)
-    return score(kept, (parse.sentence.with_tree(parse.heads, parse.relations) for parse in parses))
+        sentences = without_tags(sentences, parser.tagger, model)
+    parses: list[Parse] = []  # which still have the gold trees in their sentences
+    trees = _trees(parser.pipe(sentences), parses if with_confidence else None)
+    scores = score(kept, trees)
+    return scores, judge_parses(parses) if parses else None
+
+
+def _trees(parses: Iterable[Parse], kept: list[Parse] | None) -> Iterator[Sentence]:
+    for parse in parses:
+        if kept is not None:
+            kept.append(parse)
+        yield parse.sentence.with_tree(parse.heads, parse.relations)
 
 
 def _no_sentences(name: str) -> DataError:
     return DataError("no sentences to compare in this file", source=name)
 
 
-def _show(scores: Scores, *, as_json: bool, by_relation: bool, by_length: bool) -> None:
+def _show(scores: Scores, judgement: Judgement | None, *, as_json: bool, by_relation: bool, by_length: bool) -> None:
     values = scores.to_dict()
+    if judgement is not None:
+        values["confidence"] = judgement.to_dict()
     if as_json:
         print(json.dumps(values, ensure_ascii=False, indent=2))
         return
@@ -180,6 +209,23 @@ def _show(scores: Scores, *, as_json: bool, by_relation: bool, by_length: bool) 
             shares = (f"{row[key]:.2f}" for key in ("UAS", "LAS"))
             table.add_row(name, f"{row['sentences']:,}", f"{row['words']:,}", *shares)
         console.print(table)
+    if judgement is not None:
+        _show_confidence(judgement, console)
+
+
+def _show_confidence(judgement: Judgement, console: Console) -> None:
+    """How far probabilities can be trusted, and what is wrong if only the surest are kept."""
+    coverages = [f"{100 * share:g} %" for share, _ in judgement.arcs.risks]
+    table = _table("confidence", "right %", "mean confidence %", "ECE", *(f"surest {share}" for share in coverages))
+    for name, found in (("arcs", judgement.arcs), ("labels", judgement.labels), ("trees", judgement.trees)):
+        risks = (f"{100 * risk:.2f}" for _, risk in found.risks)
+        table.add_row(name, f"{100 * found.accuracy:.2f}", f"{100 * found.confidence:.2f}", f"{found.ece:.4f}", *risks)
+    console.print(table)
+    console.print(
+        "ECE: expected calibration error, 15 bins of equal size; surest: per cent wrong if only these are kept.\n"
+        "The tenth of the sentences with the lowest tree confidence has "
+        f"{100 * judgement.least_sure_errors:.1f} % of all wrong heads."
+    )
 
 
 def _show_text(scores: TextScores, *, as_json: bool) -> None:

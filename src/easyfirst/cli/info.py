@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -46,7 +47,7 @@ def info(
 
 def describe(path: Path, parser: Parser | None = None) -> dict[str, Any]:
     """The facts about a model, as plain values for JSON. ``parser`` is what it loads as, if that has been done."""
-    from easyfirst.model.files import CARD, CONFIG, REQUIRED, from_json
+    from easyfirst.model.files import CARD, CONFIDENCE, CONFIG, REQUIRED, from_json
     from easyfirst.parser import load
 
     parser = load(path) if parser is None else parser
@@ -68,9 +69,12 @@ def describe(path: Path, parser: Parser | None = None) -> dict[str, Any]:
         "external_vectors": None if external is None else {"words": len(external) - 1, "dim": external.shape[1]},
         "relations": list(parser.relations),
         "parameters": sum(array.size for array in model.arrays.values()),
-        "files": {name: (path / name).stat().st_size for name in (*REQUIRED, CARD) if (path / name).is_file()},
+        "files": {
+            name: (path / name).stat().st_size for name in (*REQUIRED, CONFIDENCE, CARD) if (path / name).is_file()
+        },
         "size": sum(_sizes(path)),
         "config": model.config.to_dict(),
+        "confidence": None if model.calibration is None else asdict(model.calibration.fitted_on),
         "scores": [
             {"convention": name, "UAS": float(uas), "LAS": float(las), "words": int(words.replace(",", ""))}
             for name, uas, las, words in CARD_SCORES.findall(model.card)
@@ -125,12 +129,19 @@ def _show(facts: dict[str, Any]) -> None:
         + f"; with all parts {_size(facts['size'])}",
         "relations": f"{len(facts['relations'])}: {' '.join(facts['relations'])}",
         "dev scores": "\n".join(map(_score, facts["scores"])) or "none in the model's card",
+        "confidence": _calibrated(facts["confidence"]),
         "licence": facts["licence"] or "none in the model's card",
     }
     table = Table.grid(padding=(0, 2))
     for name, value in rows.items():
         table.add_row(Text(name), Text(value))
     Console(highlight=False).print(table)
+
+
+def _calibrated(facts: dict[str, Any] | None) -> str:
+    if facts is None:
+        return "not calibrated ('easyfirst calibrate' adds it)"
+    return f"calibrated on {facts['file']} ({facts['sentences']:,} sentences, tags {facts['tags']})"
 
 
 def _score(row: dict[str, Any]) -> str:

@@ -10,9 +10,11 @@ from enum import Enum
 from typing import TYPE_CHECKING, TextIO
 
 from easyfirst.cli.files import is_standard_output
+from easyfirst.errors import ModelError
 
 if TYPE_CHECKING:
     from easyfirst.cli.texts import Place
+    from easyfirst.parser import Parser
     from easyfirst.parsing.batch import Parse
     from easyfirst.text.document import Document
 
@@ -37,27 +39,36 @@ def is_terminal(stream: TextIO | None) -> bool:
     return stream is not None and stream.isatty()
 
 
-def sentence_writer(target: Target, *, deps: bool, tags: bool) -> Callable[[Parse], bytes]:
+def check_calibrated(parser: Parser, name: str) -> None:
+    """Raise an error at once if a model cannot say how sure it is."""
+    if parser.model.calibration is None:
+        raise ModelError(
+            f"{name} has no calibration, so it cannot say how sure it is; add one with 'easyfirst calibrate {name} "
+            "DEV', where DEV is CoNLL-U that it has not learnt from"
+        )
+
+
+def sentence_writer(target: Target, *, deps: bool, tags: bool, confidence: bool = False) -> Callable[[Parse], bytes]:
     """How a sentence that was given in words is written."""
     if target is Target.conllu:
-        return lambda parse: parse.to_bytes(deps=deps, tags=tags)
+        return lambda parse: parse.to_bytes(deps=deps, tags=tags, confidence=confidence)
     if target is Target.json:
         return lambda parse: _json_line(parse.to_dict())
     width = _width()
-    return lambda parse: _drawn(parse, width)
+    return lambda parse: _drawn(parse, width, confidence=confidence)
 
 
-def document_writer(target: Target, *, deps: bool) -> Callable[[Document, Place], bytes]:
+def document_writer(target: Target, *, deps: bool, confidence: bool = False) -> Callable[[Document, Place], bytes]:
     """How a document that comes from some place is written."""
     if target is Target.conllu:
         return lambda document, place: (
             (b"# newdoc\n" if place.is_first and document.sentences else b"")
-            + b"".join(parse.to_bytes(deps=deps) for parse in document)
+            + b"".join(parse.to_bytes(deps=deps, confidence=confidence) for parse in document)
         )
     if target is Target.json:
         return _document_lines
     width = _width()
-    return lambda document, _: b"".join(_drawn(parse, width) for parse in document)
+    return lambda document, _: b"".join(_drawn(parse, width, confidence=confidence) for parse in document)
 
 
 def _document_lines(document: Document, place: Place) -> bytes:
@@ -75,8 +86,8 @@ def _json_line(values: dict[str, object]) -> bytes:
     return (json.dumps(values, ensure_ascii=False) + "\n").encode(errors="replace")
 
 
-def _drawn(parse: Parse, width: int | None) -> bytes:
-    return f"{parse.draw(width=width)}\n\n".encode(errors="replace")
+def _drawn(parse: Parse, width: int | None, *, confidence: bool) -> bytes:
+    return f"{parse.draw(width=width, confidence=confidence)}\n\n".encode(errors="replace")
 
 
 def _width() -> int | None:

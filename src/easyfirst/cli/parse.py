@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Protocol
 import typer
 
 from easyfirst.cli.files import STANDARD, Inputs, check_output, is_standard_output, open_output, warn_of_name
-from easyfirst.cli.output import Target, document_writer, is_terminal, sentence_writer, target_of
+from easyfirst.cli.output import Target, check_calibrated, document_writer, is_terminal, sentence_writer, target_of
 from easyfirst.cli.texts import Place, Texts
 from easyfirst.cli.threads import set_threads
 from easyfirst.errors import InputError
@@ -81,6 +81,12 @@ def parse(
     write_tags: Annotated[
         bool, typer.Option("--write-tags", help="In CoNLL-U, fill UPOS and XPOS in where the input has none.")
     ] = False,
+    confidence: Annotated[
+        bool,
+        typer.Option(
+            "--confidence", help="Add how sure arcs are: ArcConf=, LabelConf=, Step= in MISC; JSON always has it."
+        ),
+    ] = False,
     batch_size: Annotated[
         int, typer.Option(min=1, help="Sentences parsed at once; 1: each is written before the next is read.")
     ] = 256,
@@ -92,13 +98,14 @@ def parse(
 ) -> None:
     """Parse text or sentences and write their trees.
 
-    Of CoNLL-U only HEAD and DEPREL change; every other byte stays. Several inputs become one output.
+    Of CoNLL-U only HEAD, DEPREL and what options name change; every other byte stays. Several inputs become one output.
 
     \b
     Examples:
       easyfirst parse --text "The fox jumps. It likes apples."
       easyfirst parse --from text letters.txt -o letters.conllu
       easyfirst parse --model my-model input.conllu -o output.conllu
+      easyfirst parse input.conllu --confidence -o output.conllu
       echo "The fox jumps" | easyfirst parse --from tokens
     """
     set_threads(threads)
@@ -110,13 +117,15 @@ def parse(
         work: _Work = _Sentences(inputs or [], is_tokens=source is Format.tokens)
     else:
         work = _Documents([text] if text is not None else Texts(inputs or [], by_line=source is Format.lines))
-    options = _Options(wanted, deps=deps, write_tags=write_tags, batch_size=batch_size)
+    options = _Options(wanted, deps=deps, write_tags=write_tags, confidence=confidence, batch_size=batch_size)
 
     from easyfirst.parser import load
 
     if not quiet:
         warn_of_name(model)
     parser = load(model)
+    if confidence:
+        check_calibrated(parser, model)
     is_quiet = quiet or text is not None
     if not quiet and work.reads_terminal:
         print("reading from the terminal; Ctrl-D ends the input", file=sys.stderr)
@@ -145,6 +154,7 @@ class _Options:
     target: Target
     deps: bool
     write_tags: bool
+    confidence: bool
     batch_size: int
 
 
@@ -186,7 +196,8 @@ class _Sentences:
 
     def run(self, parser: Parser, options: _Options, report: Report) -> Iterator[bytes]:
         sources, keeps_rest = self._sources, options.target is Target.conllu
-        write = sentence_writer(options.target, deps=options.deps, tags=self._is_tokens or options.write_tags)
+        tags = self._is_tokens or options.write_tags
+        write = sentence_writer(options.target, deps=options.deps, tags=tags, confidence=options.confidence)
         self._tags = _TagCheck(parser.model.vocabulary)
         for parse in parser.pipe(sources, batch_size=options.batch_size):
             self._tags.see(parse)
@@ -218,7 +229,7 @@ class _Documents:
         return None
 
     def run(self, parser: Parser, options: _Options, report: Report) -> Iterator[bytes]:
-        write = document_writer(options.target, deps=options.deps)
+        write = document_writer(options.target, deps=options.deps, confidence=options.confidence)
         texts = self._texts
         is_by_line = isinstance(texts, Texts) and texts.by_line
         is_first = False

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime
+import re
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import PurePath
@@ -57,6 +58,16 @@ def write_card(facts: CardFacts) -> str:
         ["", "## Training", "", *_settings(asdict(facts.config.training).items())],
     )
     return "\n".join(line for section in sections for line in section) + "\n"
+
+
+def with_section(card: str, title: str, lines: Sequence[str], *, before: str) -> str:
+    """A card with a section of this title, in the place of one that was there, else before another, else at the end."""
+    sections = re.split(r"^(?=## )", card, flags=re.MULTILINE)
+    titles = [section.partition("\n")[0] for section in sections]
+    place = next((titles.index(f"## {name}") for name in (title, before) if f"## {name}" in titles), len(sections))
+    begin, end = "".join(sections[:place]), "".join(sections[place + (f"## {title}" in titles) :])
+    begin = begin if begin.endswith("\n\n") else begin.rstrip("\n") + "\n\n"
+    return begin + "\n".join([f"## {title}", "", *lines]) + (f"\n\n{end}" if end else "\n")
 
 
 def _summary(config: Config) -> str:

@@ -17,6 +17,7 @@ from easyfirst.errors import ModelError
 
 KIND = "easyfirst-parser"
 CONFIG, VOCABULARY, WEIGHTS, CARD = "config.json", "vocab.json", "weights.safetensors", "README.md"
+CONFIDENCE = "confidence.json"
 REQUIRED = (CONFIG, VOCABULARY, WEIGHTS)
 
 _FOREIGN = {
@@ -113,6 +114,14 @@ def prepare_directory(directory: Path, kind: str = KIND) -> None:
         raise ModelError(f"{directory} is a file, but a model is a directory; choose another name") from None
     except OSError as error:
         raise ModelError(f"{directory} cannot be written: {error.strerror or error}") from error
+
+
+def remove_file(path: Path) -> None:
+    """Remove a file that may not be there."""
+    try:
+        path.unlink(missing_ok=True)
+    except OSError as error:
+        raise ModelError(f"{path} cannot be removed: {error.strerror or error}") from error
 
 
 def remove_part(directory: Path, kind: str) -> None:

@@ -11,6 +11,7 @@ from typing import Any
 import numpy.typing as npt
 
 from easyfirst.errors import ConfigError, ModelError
+from easyfirst.model.calibration import Calibration, forget_calibration, load_calibration, save_calibration
 from easyfirst.model.config import Config, NetworkConfig
 from easyfirst.model.files import CONFIG, KIND, VOCABULARY, prepare_directory
 from easyfirst.model.parameters import Sizes, parameter_shapes
@@ -34,6 +35,8 @@ class Model:
     vectors: WordVectors | None = None
     """External vectors that were not trained on and are shared by the parts of a model. They are in ``vocabulary``
     and ``arrays`` too, but stored once, in a folder of their own."""
+    calibration: Calibration | None = None
+    """What makes probabilities of margins, if it has been fitted."""
 
 
 def sizes_of(vocabulary: Vocabulary, external_shape: tuple[int, ...] | None) -> Sizes:
@@ -59,14 +62,17 @@ def save_model(path: str | PathLike[str], model: Model, *, bits: int = 32) -> No
     ``bits``: of a stored weight, see ``easyfirst.model.weights``.
     """
     _check(model.arrays, model.config.network, model.vocabulary)
+    prepare_directory(Path(path))
+    forget_calibration(Path(path))  # before the weights it is for are gone
     settings, vocabulary, arrays = model.config.to_dict(), model.vocabulary, model.arrays
     if model.vectors is not None:
-        prepare_directory(Path(path))
         save_word_vectors(Path(path) / VECTORS, model.vectors)
         settings["vectors"] = model.vectors.sha256
         vocabulary = replace(vocabulary, external=None)
         arrays = {name: array for name, array in arrays.items() if name != EXTERNAL}
     save_part(path, Part(KIND, settings, vocabulary.to_dict(), arrays, model.card), bits=bits)
+    if model.calibration is not None:
+        save_calibration(Path(path), model.calibration)
 
 
 def load_model(path: str | PathLike[str]) -> Model:
@@ -91,7 +97,7 @@ def load_model(path: str | PathLike[str]) -> Model:
         _check(arrays, config.network, vocabulary)
     except ModelError as error:
         raise ModelError(f"{directory}: {error}") from None
-    return Model(config, vocabulary, arrays, part.card or "", vectors)
+    return Model(config, vocabulary, arrays, part.card or "", vectors, load_calibration(directory))
 
 
 def load_shared_vectors(directory: Path, sha256: object) -> WordVectors | None:

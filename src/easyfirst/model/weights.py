@@ -76,6 +76,15 @@ def read_weights(path: Path) -> tuple[dict[str, Any], Arrays]:
     return header, arrays
 
 
+def stored_checksum(path: Path) -> str:
+    """The checksum that the header has, without a look at the values."""
+    try:
+        with cast(Any, safe_open(path, framework="np")) as file:
+            return str(_header_of(file.metadata(), path).get("arrays_sha256"))
+    except SafetensorError as error:
+        raise ModelError(f"{path} is damaged, cut short or not a safetensors file ({error})") from None
+
+
 def shrink(arrays: Mapping[str, Floats], bits: int) -> Arrays:
     """Weights as so many bits hold them, to be stored; :func:`restore` is the way back."""
     if bits not in BITS:

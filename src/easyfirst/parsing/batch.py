@@ -14,6 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from easyfirst.errors import DataError, InputError, ModelError
+from easyfirst.model.calibration import Calibration
 from easyfirst.model.config import Config
 from easyfirst.model.vocab import Vocabulary, tags_of
 from easyfirst.nn.activations import overflow_is_fine
@@ -22,8 +23,9 @@ from easyfirst.nn.namespace import NUMPY
 from easyfirst.nn.network import network_of
 from easyfirst.nn.sequences import Packing
 from easyfirst.nn.words import encode_words
-from easyfirst.parsing.derivation import Attachment, Derivations
-from easyfirst.parsing.engine import Engine, easiest
+from easyfirst.parsing.confidence import Confidence, confidence_of, misc_of, require_confidence, rounded
+from easyfirst.parsing.derivation import Attachment, Derivations, Steps, finite
+from easyfirst.parsing.engine import Choose, Engine, easiest
 from easyfirst.parsing.workspace import Workspace
 from easyfirst.render.terminal import draw_tree
 from easyfirst.treebank.sentence import Sentence, Word
@@ -35,15 +37,6 @@ MAX_BATCH_WORDS = 6144
 
 READ_AT_ONCE = 96
 """How many sentences the BiLSTM reads at a time: what it makes of so many words of each stays in the cache."""
-
-
-@dataclass(frozen=True, slots=True)
-class Steps:
-    """The order in which the words of a sentence found their heads: one value per attachment, the easiest first."""
-
-    modifiers: npt.NDArray[np.int32]  # ids, from 1
-    scores: npt.NDArray[np.float32]
-    margins: npt.NDArray[np.float32]
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -59,6 +52,8 @@ class Parse:
     """What ``derivation`` is made of, in arrays."""
     tagged: Sentence = field(compare=False)
     """The sentence with the tags it was parsed with: given ones and, where there was none, predicted ones."""
+    calibration: Calibration | None = field(default=None, compare=False)
+    """What ``confidence`` is made with, if the model has one."""
 
     def __len__(self) -> int:
         return len(self.heads)
@@ -88,7 +83,10 @@ class Parse:
     def derivation(self) -> tuple[Attachment, ...]:
         """Every attachment in the order it was decided: one less than there are words. Made anew at each call."""
         modifiers: list[int] = self.steps.modifiers.tolist()
-        steps = zip(modifiers, self.steps.scores.tolist(), self.steps.margins.tolist(), strict=True)
+        scores, margins, label_margins = (
+            column.tolist() for column in (self.steps.scores, self.steps.margins, self.steps.label_margins)
+        )
+        steps = zip(modifiers, scores, margins, label_margins, strict=True)
         return tuple(
             Attachment(
                 step=step,
@@ -97,18 +95,28 @@ class Parse:
                 relation=self.relations[m - 1],
                 score=score,
                 margin=margin,
+                label_margin=label_margin,
             )
-            for step, (m, score, margin) in enumerate(steps, 1)
+            for step, (m, score, margin, label_margin) in enumerate(steps, 1)
         )
 
-    def draw(self, *, width: int | None = None) -> str:
-        """The tree in characters, for a terminal of so many columns."""
-        return draw_tree(self.tagged.forms, self.heads, self.relations, self.tagged.upos, width=width)
+    @property
+    def confidence(self) -> Confidence | None:
+        """How sure the tree, its arcs and its labels are; None if the model has no calibration. Made anew at each
+        call."""
+        return None if self.calibration is None else confidence_of(self.heads, self.steps, self.calibration)
+
+    def draw(self, *, width: int | None = None, confidence: bool = False) -> str:
+        """The tree in characters, for a terminal of so many columns; with ``confidence``, how sure each arc is."""
+        arcs = require_confidence(self.confidence).arcs if confidence else None
+        return draw_tree(self.tagged.forms, self.heads, self.relations, self.tagged.upos, confidence=arcs, width=width)
 
     def to_dict(self) -> dict[str, Any]:
-        """For JSON: the words with their tags, heads and relations, and how each attachment was decided: at which
-        step, with what score and by what margin (null for the root, which is what is left)."""
+        """For JSON: how sure the tree is; the words with their tags, heads and relations, how sure these are (null if
+        the model has no calibration), and how each attachment was decided: at which step, with what score and by what
+        margins (null for the root, which is what is left)."""
         decided = {step.modifier: step for step in self.derivation}
+        confidence = self.confidence
         words: list[dict[str, Any]] = []
         tagged = self.tagged
         columns = zip(tagged.forms, tagged.upos, tagged.xpos, self.heads, self.relations, strict=True)
@@ -122,35 +130,49 @@ class Parse:
                     "xpos": None if xpos == "_" else xpos,
                     "head": head,
                     "relation": relation,
+                    "arc_confidence": rounded(confidence.arcs[m - 1]) if confidence else None,
+                    "label_confidence": rounded(confidence.labels[m - 1]) if confidence else None,
                     "step": step.step if step else None,
                     "score": round(step.score, 4) if step else None,
-                    "margin": round(step.margin, 4) if step else None,
+                    "margin": finite(step.margin) if step else None,
+                    "label_margin": finite(step.label_margin) if step else None,
                 }
             )
-        return {"words": words}
+        return {"confidence": rounded(confidence.tree) if confidence else None, "words": words}
 
-    def to_bytes(self, *, deps: bool = False, tags: bool = False) -> bytes:
-        """The sentence as CoNLL-U with this tree in HEAD and DEPREL, with ``deps`` in DEPS too, and with ``tags``
-        predicted tags in UPOS and XPOS where there were none; every other byte is as it was read."""
+    def to_bytes(self, *, deps: bool = False, tags: bool = False, confidence: bool = False) -> bytes:
+        """The sentence as CoNLL-U with this tree in HEAD and DEPREL, with ``deps`` in DEPS too, with ``tags`` predicted
+        tags in UPOS and XPOS where there were none, and with ``confidence`` ``ArcConf``, ``LabelConf`` and ``Step`` in
+        MISC, which needs a model with a calibration; every other byte is as it was read."""
         sentence = self.tagged if tags else self.sentence
-        return sentence.with_tree(self.heads, self.relations, deps=deps).to_bytes()
+        sentence = sentence.with_tree(self.heads, self.relations, deps=deps)
+        if confidence:
+            sentence = sentence.with_misc(misc_of(self.steps, require_confidence(self.confidence)))
+        return sentence.to_bytes()
 
-    def to_conllu(self, *, deps: bool = False, tags: bool = False) -> str:
+    def to_conllu(self, *, deps: bool = False, tags: bool = False, confidence: bool = False) -> str:
         """:meth:`to_bytes` as text."""
-        return self.to_bytes(deps=deps, tags=tags).decode()
+        return self.to_bytes(deps=deps, tags=tags, confidence=confidence).decode()
 
 
 class BatchParser:
     """Parses any number of sentences with fixed weights. Parsing changes nothing in it, so threads may share it."""
 
-    def __init__(self, engine: Engine, vocabulary: Vocabulary) -> None:
+    def __init__(self, engine: Engine, vocabulary: Vocabulary, calibration: Calibration | None = None) -> None:
         self.engine = engine
         self.vocabulary = vocabulary
+        self.calibration = calibration
 
     @classmethod
-    def of(cls, arrays: Mapping[str, Floats], config: Config, vocabulary: Vocabulary) -> BatchParser:
+    def of(
+        cls,
+        arrays: Mapping[str, Floats],
+        config: Config,
+        vocabulary: Vocabulary,
+        calibration: Calibration | None = None,
+    ) -> BatchParser:
         """From the arrays of a model."""
-        return cls(Engine(network_of(arrays, rnn=config.network.rnn)), vocabulary)
+        return cls(Engine(network_of(arrays, rnn=config.network.rnn)), vocabulary, calibration)
 
     @property
     def tag_kinds(self) -> tuple[str, ...]:
@@ -168,16 +190,20 @@ class BatchParser:
         workspace = Workspace()
         parses: dict[int, Parse] = {}
         for batch in _batches([len(sentence) for sentence in sentences], batch_size=batch_size, max_words=max_words):
-            parsed = self._parse_batch([sentences[number] for number in batch], workspace)
+            parsed = self.parse_batch([sentences[number] for number in batch], workspace)
             parses.update(zip(batch, parsed, strict=True))
         return [parses[number] for number in range(len(sentences))]
 
-    def _parse_batch(self, sentences: Sequence[Sentence], workspace: Workspace) -> Iterator[Parse]:
+    def parse_batch(
+        self, sentences: Sequence[Sentence], workspace: Workspace, choose: Choose = easiest
+    ) -> Iterator[Parse]:
+        """The parses of a batch, longest sentence first."""
         lengths = [len(sentence) for sentence in sentences]
         parts = [sentences[begin : begin + READ_AT_ONCE] for begin in range(0, len(sentences), READ_AT_ONCE)]
         with overflow_is_fine():
             vectors = np.concatenate([self._encode(part) for part in parts])
-        return _read_off(sentences, self.engine.run(vectors, lengths, easiest, workspace), self.vocabulary)
+        derivations = self.engine.run(vectors, lengths, choose, workspace)
+        return _read_off(sentences, derivations, self.vocabulary, self.calibration)
 
     def _encode(self, sentences: Sequence[Sentence]) -> npt.NDArray[np.float32]:
         packing = Packing.of([len(sentence) for sentence in sentences])
@@ -221,7 +247,9 @@ def _batches(lengths: Sequence[int], *, batch_size: int, max_words: int) -> Iter
         yield batch
 
 
-def _read_off(sentences: Sequence[Sentence], derivations: Derivations, vocabulary: Vocabulary) -> Iterator[Parse]:
+def _read_off(
+    sentences: Sequence[Sentence], derivations: Derivations, vocabulary: Vocabulary, calibration: Calibration | None
+) -> Iterator[Parse]:
     """The trees of a batch. The engine's arrays go step by step; these go sentence by sentence."""
     starts = derivations.starts
     n_words = int(derivations.lengths.sum())
@@ -232,6 +260,7 @@ def _read_off(sentences: Sequence[Sentence], derivations: Derivations, vocabular
     modifiers = np.zeros(n_words, dtype=np.int32)
     scores = np.zeros(n_words, dtype=np.float32)
     margins = np.zeros(n_words, dtype=np.float32)
+    label_margins = np.zeros(n_words, dtype=np.float32)
     if derivations.modifiers:
         n_active = [len(rows) for rows in derivations.modifiers]
         first = starts[np.concatenate([np.arange(n) for n in n_active])]  # of each attachment's sentence
@@ -242,6 +271,7 @@ def _read_off(sentences: Sequence[Sentence], derivations: Derivations, vocabular
         modifiers[places] = rows - first + 1
         scores[places] = np.concatenate([actions.scores for actions in derivations.actions])
         margins[places] = np.concatenate([actions.margins for actions in derivations.actions])
+        label_margins[places] = np.concatenate([actions.label_margins for actions in derivations.actions])
         if not np.isfinite(scores).all():
             raise ModelError("the model gives scores that are not finite numbers; its weights are no good")
     names = (*vocabulary.relations, vocabulary.root_relation)
@@ -255,6 +285,7 @@ def _read_off(sentences: Sequence[Sentence], derivations: Derivations, vocabular
             sentence,
             tuple(head_ids[start:end]),
             tuple(relation_names[start:end]),
-            Steps(modifiers[steps], scores[steps], margins[steps]),
+            Steps(modifiers[steps], scores[steps], margins[steps], label_margins[steps]),
             tagged=sentence,
+            calibration=calibration,
         )

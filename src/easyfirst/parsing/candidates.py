@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from easyfirst.nn.arrays import Floats, Ints
+from easyfirst.nn.trees import LEFT, RIGHT
 from easyfirst.parsing.pending import Pending
 
 
@@ -15,7 +16,21 @@ class Candidates:
     action of every sentence is one ``argmax``. A word that has no pair has minus infinity.
     """
 
-    __slots__ = ("_best", "_cells", "_relations", "n_relations", "pending", "scores", "width")
+    __slots__ = (
+        "_best",
+        "_best_of_each",
+        "_cells",
+        "_left_places",
+        "_relation_lines",
+        "_relation_of_each",
+        "_relations",
+        "_right_places",
+        "lines",
+        "n_relations",
+        "pending",
+        "scores",
+        "width",
+    )
 
     def __init__(self, pending: Pending, n_relations: int) -> None:
         self.pending = pending
@@ -29,6 +44,12 @@ class Candidates:
         self._cells = np.empty(outside + 1, dtype=np.int64)  # row -> line of the grid
         self._cells[:outside] = np.arange(outside) - pending.starts[sentence] + sentence * self.width
         self._cells[outside] = n_sentences * self.width
+        self.lines = np.arange(n_sentences) * (2 * self.width)  # (n_sentences,) the place of its first cell
+        self._relation_lines = np.arange(n_sentences) * n_relations
+        self._best_of_each = self._best.reshape(-1)  # a view
+        self._relation_of_each = self._relations.reshape(-1)
+        self._left_places = 2 * self._cells + LEFT  # row -> where the best of its pair's actions to the left is
+        self._right_places = 2 * self._cells + RIGHT
 
     def best(self, n_active: int) -> Floats:
         """The best score of each pair and direction: (n_active, width * 2), a view."""
@@ -51,6 +72,28 @@ class Candidates:
     def scores_of(self, left: Ints, directions: Ints) -> Floats:
         """The scores of all relations for pairs and directions: (n, n_relations), a copy."""
         return self.scores.reshape(-1, self.n_relations).take(2 * left + directions, 0)
+
+    def best_at(self, places: Ints) -> tuple[Floats, Ints]:
+        """Scores and relations at places of the grid, counted through all its lines."""
+        return self._best_of_each.take(places), self._relation_of_each.take(places)
+
+    def rival_arcs(self, left: Ints, places: Ints) -> Floats:
+        """The best score of an action that would change the arc of a pair (see ``Attachment.margin``), which stands at
+        that place of the grid.
+
+        Such an action makes one of the two a modifier in another way: pend[i] of pend[i-1], pend[i+1] of pend[i+2], or
+        the head of its modifier."""
+        pending = self.pending
+        left_goes = self._best_of_each.take(self._right_places.take(pending.previous.take(left)))
+        right_goes = self._best_of_each.take(self._left_places.take(pending.next.take(left)))
+        np.maximum(left_goes, right_goes, out=left_goes)
+        return np.maximum(left_goes, self._best_of_each.take(places ^ 1), out=left_goes)
+
+    def rival_relations(self, left: Ints, directions: Ints, relations: Ints) -> Floats:
+        """The best score of the same arcs with another relation."""
+        scores = self.scores_of(left, directions)
+        scores.put(relations + self._relation_lines[: len(left)], -np.inf)
+        return scores.max(axis=1)
 
     def withdraw(self, rows: Ints) -> None:
         """The pairs of these rows are no more; those that have another neighbour now are to be scored anew."""

@@ -132,20 +132,19 @@ class Engine:
 
 def easiest(candidates: Candidates, n_active: int) -> Actions:
     """``select`` of section 4.4: in every sentence the best-scored action of all."""
-    best = candidates.best(n_active)
-    cells: Ints = best.argmax(axis=1)
+    cells: Ints = candidates.best(n_active).argmax(axis=1)
     left = candidates.pending.starts[:n_active] + (cells >> 1)
     directions = cells & 1
-    flat = best.reshape(-1)  # a view
-    places = cells + np.arange(0, flat.size, 2 * candidates.width)
-    scores = flat.take(places)
-    relations = candidates.best_relations(n_active).reshape(-1).take(places)
-    flat[places] = -np.inf  # for a moment, to see the next best
-    rivals = candidates.scores_of(left, directions)
-    rivals[np.arange(n_active), relations] = -np.inf
-    margins = scores - np.maximum(best.max(axis=1), rivals.max(axis=1))
-    flat[places] = scores
-    return Actions(left, directions, relations, scores, margins)
+    places = cells + candidates.lines[:n_active]
+    scores, relations = candidates.best_at(places)
+    return Actions(
+        left,
+        directions,
+        relations,
+        scores,
+        margins=scores - candidates.rival_arcs(left, places),
+        label_margins=scores - candidates.rival_relations(left, directions, relations),
+    )
 
 
 class _Nodes:

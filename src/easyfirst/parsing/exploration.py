@@ -119,6 +119,7 @@ class Explorer:
             relations=np.where(use_wrong, wrong.relations, correct.relations),
             scores=np.where(use_wrong, wrong.scores, correct.scores),
             margins=np.where(use_wrong, -lead, lead),
+            label_margins=correct.label_margins,
         )
 
     def _note_violations(self, candidates: Candidates, correct: Actions, wrong: Actions, at: Ints) -> None:
@@ -166,4 +167,5 @@ def _best_actions(candidates: Candidates, scores: Floats, relations: Ints) -> Ac
     cells = scores.argmax(axis=1)
     best = scores[lines, cells]
     left = candidates.pending.starts[: len(scores)] + (cells >> 1)
-    return Actions(left, cells & 1, relations[lines, cells], best, np.full_like(best, np.inf))
+    unknown = np.full_like(best, np.inf)
+    return Actions(left, cells & 1, relations[lines, cells], best, margins=unknown, label_margins=unknown)

@@ -35,12 +35,14 @@ class Drawing:
     steps: Sequence[int | None] | None = None
     """When each arc was decided, from 1; the root has none."""
     title: str | None = None
+    notes: Sequence[Sequence[str]] | None = None
+    """What could have been done when each arc was decided, in words, for the page that goes through the steps."""
 
     def __post_init__(self) -> None:
         n = len(self.forms)
         if n == 0:
             raise InputError("a picture needs at least one word")
-        for name in ("heads", "relations", "tags", "confidence", "steps"):
+        for name in ("heads", "relations", "tags", "confidence", "steps", "notes"):
             values: Sequence[object] | None = getattr(self, name)
             if values is not None and len(values) != n:
                 raise InputError(f"{n} forms but {len(values)} {name}: give one for each word")

@@ -107,13 +107,23 @@ def _stepper(drawing: Drawing, n: int, n_steps: int, direction: str) -> str:
         element("p", "", class_="now", aria_live="polite"),
         element("p", "Pending list:", class_="note", id=f"pending-{n}"),
         element("ol", items, class_="pending", dir=direction, aria_labelledby=f"pending-{n}"),
+        *_others(n) * (drawing.notes is not None),
     )
     return element("div", "\n".join(parts), messages, class_="stepper").replace("<div ", "<div hidden ", 1)
+
+
+def _others(n: int) -> tuple[str, str]:
+    """Where the runners-up of a step are shown."""
+    return (
+        element("p", "Chosen, and runners-up:", class_="note", id=f"others-{n}"),
+        element("ul", "", class_="others", aria_labelledby=f"others-{n}"),
+    )
 
 
 def _table(drawing: Drawing, order: tuple[int, ...]) -> str:
     has_confidence = drawing.confidence is not None
     titles = ["Step", "Modifier", "Relation", "Head", *["Confidence"] * has_confidence]
+    titles += ["Chosen, and runners-up"] * (drawing.notes is not None)
     rows: list[str] = []
     for step, m in enumerate(order, 1):
         head, confidence = drawing.heads[m - 1] or 0, drawing.confidence_of(m)
@@ -124,7 +134,11 @@ def _table(drawing: Drawing, order: tuple[int, ...]) -> str:
         text = f"Step {step} of {len(order)}: {_quoted(drawing.forms[m - 1])} becomes {relation} of "
         text += _quoted(drawing.forms[head - 1]) + (f", confidence {sureness}." if sureness else ".")
         facts = {"data-modifier": m, "data-head": head, "data-text": text}
-        rows.append(element("tr", "".join(element("td", f"<bdi>{escape(cell)}</bdi>") for cell in cells), facts))
+        content = "".join(element("td", f"<bdi>{escape(cell)}</bdi>") for cell in cells)
+        if drawing.notes is not None:
+            notes = "".join(element("li", f"<bdi>{escape(note)}</bdi>") for note in drawing.notes[m - 1])
+            content += element("td", element("ul", notes) if notes else "")
+        rows.append(element("tr", content, facts))
     headings = element("tr", "".join(element("th", title, scope="col") for title in titles))
     table = element("table", element("thead", headings) + element("tbody", "\n".join(rows)))
     known = "" if drawing.has_steps else " (in an order in which a parser may take them: the input does not tell)"

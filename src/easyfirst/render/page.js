@@ -10,6 +10,7 @@ for (const section of document.querySelectorAll("section[data-steps]")) {
   const stepper = section.querySelector(".stepper");
   const slider = stepper.querySelector("input");
   const now = stepper.querySelector(".now");
+  const others = stepper.querySelector(".others"); // only if the page knows them
   const [back, forward] = stepper.querySelectorAll("button");
   const last = rows.length + 1; // when all is done
 
@@ -33,6 +34,11 @@ for (const section of document.querySelectorAll("section[data-steps]")) {
     }
     const text = step === 0 ? stepper.dataset.start : step === last ? stepper.dataset.end : rows[step - 1].dataset.text;
     now.textContent = text;
+    if (others) {
+      const found = step >= 1 && step < last ? [...rows[step - 1].querySelectorAll("li")] : [];
+      others.replaceChildren(...found.map((item) => item.cloneNode(true)));
+      others.hidden = others.previousElementSibling.hidden = found.length === 0;
+    }
     slider.value = step;
     slider.setAttribute("aria-valuetext", text);
     back.disabled = step === 0;

@@ -63,19 +63,19 @@ def draw_tree(
     room = None if width is None else max(width - MIN_TEXT_WIDTH, 0)
     if room is not None and arcs and len(arcs[0]) > room:
         arcs = _indent(heads, room)
-    columns = [_pad(list(map(_visible, forms)))]
+    columns = [pad(list(map(visible, forms)))]
     if tags is not None and any(tag != "_" for tag in tags):
-        columns.append(_pad(list(map(_visible, tags))))
-    facts = [[_visible(relation or "_") for relation in relations]]
+        columns.append(pad(list(map(visible, tags))))
+    facts = [[visible(relation or "_") for relation in relations]]
     if steps is not None:
         facts.append(["" if step is None else str(step) for step in steps])
     if confidence is not None:
         facts.append(["" if value is None else per_cent(value) for value in confidence])
-    facts[:-1] = [_pad(cells) for cells in facts[:-1]]
+    facts[:-1] = [pad(cells) for cells in facts[:-1]]
     lines: list[str] = []
     for i, arc in enumerate(arcs):
         words, rest = "  ".join(cells[i] for cells in columns), "  ".join(cells[i] for cells in facts)
-        line = _cut(f"{arc} {words}  {rest}".rstrip(), width)
+        line = cut(f"{arc} {words}  {rest}".rstrip(), width)
         sureness = confidence[i] if confidence is not None else None
         lines.append(_paint(line, len(arc), len(arc) + len(words), heads[i], sureness) if color else line)
     return "\n".join(lines)
@@ -147,15 +147,16 @@ def _depth(heads: Sequence[int | None], m: int) -> int:
     return depth
 
 
-def _visible(form: str) -> str:
+def visible(form: str) -> str:
     """A form without characters that would disturb the lines."""
     return "".join(c if unicodedata.category(c)[0] not in "CZ" or c == " " else "\N{OPEN BOX}" for c in form)
 
 
-def _pad(cells: Sequence[str]) -> list[str]:
-    """All as wide as the widest, as a terminal counts."""
+def pad(cells: Sequence[str], *, right: bool = False) -> list[str]:
+    """All as wide as the widest, as a terminal counts; with ``right`` they end in one line."""
     widest = max(map(display_width, cells))
-    return [cell + " " * (widest - display_width(cell)) for cell in cells]
+    spaces = [" " * (widest - display_width(cell)) for cell in cells]
+    return [space + cell if right else cell + space for cell, space in zip(cells, spaces, strict=True)]
 
 
 def display_width(text: str) -> int:
@@ -169,7 +170,8 @@ def _column_width(c: str) -> int:
     return 2 if unicodedata.east_asian_width(c) in "WF" else 1
 
 
-def _cut(line: str, width: int | None) -> str:
+def cut(line: str, width: int | None) -> str:
+    """A line of no more than so many columns."""
     if width is None or display_width(line) <= width:
         return line
     kept: list[str] = []

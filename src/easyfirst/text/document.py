@@ -38,9 +38,10 @@ class Document:
         """The trees, drawn one after the other."""
         return "\n\n".join(parse.draw() for parse in self.sentences)
 
-    def to_conllu(self) -> str:
-        """All sentences in CoNLL-U; MISC says where each token stands: ``TokenRange=start:end``."""
-        return "".join(parse.to_conllu() for parse in self.sentences)
+    def to_conllu(self, *, confidence: bool = False) -> str:
+        """All sentences in CoNLL-U; MISC says where each token stands: ``TokenRange=start:end``. With ``confidence``,
+        also how sure each arc and label is, as in :meth:`Parse.to_bytes`."""
+        return "".join(parse.to_conllu(confidence=confidence) for parse in self.sentences)
 
     def to_dict(self) -> dict[str, Any]:
         """For JSON: the text, and each sentence with its words and its tokens' places in the text."""

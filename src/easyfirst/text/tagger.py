@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
+from easyfirst.errors import ModelError
 from easyfirst.model.vocab import distinct_forms, tags_of
 from easyfirst.nn.activations import overflow_is_fine
 from easyfirst.nn.arrays import Floats, Ints
@@ -81,6 +82,13 @@ class Tagger:
     def _external_vectors(self, forms: Sequence[str], numbers: Ints) -> Floats | None:
         vectors = self.model.vectors
         return None if vectors is None else look_up(vectors, forms)[numbers]
+
+
+def without_tags(sentences: Iterable[Sentence], tagger: Tagger | None, name: str) -> Iterator[Sentence]:
+    """The sentences of a treebank without the tags that the tagger of a model will give them."""
+    if tagger is None:
+        raise ModelError(f"{name} has no tagger to predict tags")
+    return (sentence.with_tags(**{kind: ["_"] * len(sentence) for kind in tagger.kinds}) for sentence in sentences)
 
 
 def _best(scores: Floats, tags: Sequence[str]) -> list[str]:

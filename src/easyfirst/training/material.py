@@ -42,6 +42,7 @@ class Material:
     """Not to be trained on."""
     note: str = ""
     """What the model's card is to say of the training data."""
+    has_predicted_tags: bool = False
 
     @classmethod
     def read(cls, job: Job, *, freeze_external: bool) -> Material:

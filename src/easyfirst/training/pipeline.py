@@ -15,7 +15,7 @@ from typing import Any, Protocol
 
 from easyfirst.errors import ConfigError, DataError, ModelError
 from easyfirst.model.config import TAGS, Config
-from easyfirst.model.files import CARD, CONFIG, VOCABULARY, WEIGHTS, from_json, prepare_directory
+from easyfirst.model.files import CARD, CONFIDENCE, CONFIG, VOCABULARY, WEIGHTS, from_json, prepare_directory
 from easyfirst.model.learning import LearningConfig
 from easyfirst.model.part import TAGGER, TOKENIZER, VECTORS
 from easyfirst.model.word_vectors import save_word_vectors
@@ -182,7 +182,7 @@ def _refuse_to_overwrite(out: Path, parts: Sequence[str]) -> None:
 
 def _is_foreign(path: Path) -> bool:
     """Neither of a part nor what a run leaves behind that was killed in its first epoch."""
-    ours = (CONFIG, VOCABULARY, WEIGHTS, CARD, TOKENIZER, TAGGER, VECTORS, trainer.FOLDER)
+    ours = (CONFIG, VOCABULARY, WEIGHTS, CARD, CONFIDENCE, TOKENIZER, TAGGER, VECTORS, trainer.FOLDER)
     return path.parts[0] not in ours and path.suffix != ".tmp"
 
 
@@ -261,6 +261,7 @@ def _tag(job: Job, config: PipelineConfig, reporter: Reporter, material: Materia
         train=_retagged(material.train, train),
         dev=None if dev is None else _retagged(dev, tagger.tag([_untagged(s, tagger) for s in dev.sentences])),
         note=f"tags predicted by jackknifing, {config.folds} folds",
+        has_predicted_tags=True,
     )
 
 

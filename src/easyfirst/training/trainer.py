@@ -27,9 +27,10 @@ from easyfirst.model.store import Model, load_model, save_model, sizes_of
 from easyfirst.model.vocab import Vocabulary
 from easyfirst.nn.arrays import Floats
 from easyfirst.parsing.batch import BatchParser
+from easyfirst.parsing.calibrate import calibrate_model
 from easyfirst.training.checkpoint import FILE, Checkpoint, differences, save_checkpoint
 from easyfirst.training.corpus import Corpus
-from easyfirst.training.data import DataReport, describe
+from easyfirst.training.data import DataReport, Treebank, describe
 from easyfirst.training.epoch import EpochStats, Teacher
 from easyfirst.training.learner import Learner
 from easyfirst.training.material import Job, Material, check_parser_data
@@ -63,7 +64,18 @@ def train_parser(
     _prepare(job.out, is_new=checkpoint is None)
     while len(run.history) < config.training.epochs:
         run.epoch()
+    if material.dev is not None:
+        _calibrate(job.out, material.dev, tags="predicted" if material.has_predicted_tags else "given")
     return run.history
+
+
+def _calibrate(out: Path, dev: Treebank, *, tags: str) -> None:
+    """Fit what makes probabilities of margins to the weights that were kept, unless that has been done."""
+    model = load_model(out)
+    if model.calibration is not None or all(len(s) == 1 or None in s.heads for s in dev.sentences):
+        return
+    parses = BatchParser.of(model.arrays, model.config, model.vocabulary).parse(dev.sentences)
+    calibrate_model(out, parses, dev.sentences, file=dev.path, tags=tags)
 
 
 def _prepare(out: Path, *, is_new: bool) -> None:

@@ -7,7 +7,7 @@ cannot lose anything. In the tag columns ``_`` means "not given"; a head or rela
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from easyfirst.errors import InputError
@@ -149,6 +149,18 @@ class Sentence:
             lines[row] = b"\t".join(cells)
         return replace(self, block=b"\n".join(lines), **{name: tags for _, name, tags in columns})
 
+    def with_misc(self, values: Sequence[Mapping[str, str | None]]) -> Sentence:
+        """The same sentence with ``key=value`` pairs in MISC, for each word its own. A key that is there gets its new
+        value in its place, others are added at the end, a key with None is taken out; all else stays."""
+        if len(values) != len(self):
+            raise InputError(f"MISC values for {len(values)} words in a sentence of {len(self)} words")
+        lines = self.block.split(b"\n")
+        for (row, cells), pairs in zip(_word_rows(lines), values, strict=True):
+            misc, end = cells[9].rstrip(b"\r"), cells[9][len(cells[9].rstrip(b"\r")) :]
+            cells[9] = _with_pairs(misc, pairs) + end
+            lines[row] = b"\t".join(cells)
+        return replace(self, block=b"\n".join(lines))
+
     def to_bytes(self) -> bytes:
         """The sentence as CoNLL-U, byte for byte as it was read."""
         return self.prefix + self.block
@@ -160,6 +172,16 @@ def _word_rows(lines: Sequence[bytes]) -> Iterator[tuple[int, list[bytes]]]:
         cells = line.split(b"\t")
         if cells[0].isdigit():
             yield row, cells
+
+
+def _with_pairs(misc: bytes, pairs: Mapping[str, str | None]) -> bytes:
+    """MISC with other values for some keys; a key that is there twice stays once."""
+    new = {key.encode(): None if value is None else f"{key}={_cell(value)}".encode() for key, value in pairs.items()}
+    kept: list[bytes | None] = []
+    for item in () if misc in (b"", b"_") else misc.split(b"|"):
+        key = item.partition(b"=")[0]
+        kept.append(new.pop(key, None) if key.decode() in pairs else item)
+    return b"|".join(item for item in (*kept, *new.values()) if item is not None) or b"_"
 
 
 def _cell(value: str) -> str:

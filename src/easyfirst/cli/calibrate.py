@@ -1,0 +1,65 @@
+"""``easyfirst calibrate``: lets a model say how sure it is."""
+
+from __future__ import annotations
+
+import json
+import sys
+from typing import Annotated
+
+import typer
+
+from easyfirst.cli.files import STANDARD, STDIN, open_input, warn_of_name
+from easyfirst.cli.threads import set_threads
+from easyfirst.errors import DataError
+from easyfirst.treebank.conllu import ConlluReader
+from easyfirst.treebank.tree import check_tree
+
+
+def calibrate(
+    model: Annotated[str, typer.Argument(metavar="MODEL", help="The model's directory.", show_default=False)],
+    dev: Annotated[str, typer.Argument(metavar="DEV", help="CoNLL-U with right trees that it has not learnt from.")],
+    predicted_tags: Annotated[
+        bool,
+        typer.Option("--predicted-tags", help="Let it predict the tags it reads: right for a model that reads text."),
+    ] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="The figures as JSON.")] = False,
+    threads: Annotated[
+        int | None,
+        typer.Option(min=1, help="Threads of the linear algebra; default (and best): 1, or OMP_NUM_THREADS."),
+    ] = None,
+) -> None:
+    """Fit the probabilities of a model's arcs, labels and trees, and store them in it (confidence.json).
+
+    Training with --dev does this by itself. The model's weights do not change. Its card gets a table that says
+    how far the probabilities can be trusted.
+
+    \b
+    Examples:
+      easyfirst calibrate my-model dev.conllu
+      easyfirst calibrate my-model dev.conllu --predicted-tags
+    """
+    set_threads(threads)
+    warn_of_name(model)
+    with open_input(dev) as stream:
+        gold = list(ConlluReader(stream, STDIN if dev == STANDARD else dev))
+    for sentence in gold:
+        check_tree(sentence)
+    if all(len(sentence) == 1 for sentence in gold):
+        raise DataError("no sentences of two words or more to calibrate with", source=dev)
+
+    from easyfirst.model.bundled import find_model
+    from easyfirst.parser import load
+    from easyfirst.parsing.calibrate import calibrate_model
+    from easyfirst.parsing.reliability import to_markdown
+    from easyfirst.text.tagger import without_tags
+
+    path = find_model(model)
+    parser = load(path)
+    sentences = without_tags(gold, parser.tagger, model) if predicted_tags else gold
+    tags = "predicted" if predicted_tags else "given"
+    judgement = calibrate_model(path, parser.parse(sentences), gold, file=dev, tags=tags)
+    if as_json:
+        print(json.dumps(judgement and judgement.to_dict(), indent=2))
+    elif judgement is not None:
+        print("\n".join(to_markdown(judgement)))
+    print(f"the calibration is in {path}", file=sys.stderr)

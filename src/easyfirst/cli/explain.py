@@ -1,0 +1,130 @@
+"""``easyfirst explain``: text, tokens or CoNLL-U in; how each sentence is parsed, step by step, out."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import sys
+from collections.abc import Iterable, Iterator
+from enum import Enum
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from easyfirst.cli.files import STANDARD, Inputs, check_output, is_standard_output, open_output, warn_of_name
+from easyfirst.cli.output import is_terminal
+from easyfirst.cli.parse import Format
+from easyfirst.cli.texts import Texts
+from easyfirst.cli.threads import set_threads
+from easyfirst.errors import InputError
+
+if TYPE_CHECKING:
+    from easyfirst.parser import Parser
+    from easyfirst.parsing.explanation import Explanation
+    from easyfirst.treebank.sentence import Sentence
+
+
+class View(str, Enum):
+    """How steps are shown."""
+
+    table = "table"
+    html = "html"
+    json = "json"
+
+
+def explain(
+    inputs: Annotated[
+        list[str] | None,
+        typer.Argument(metavar="INPUT", help="Files, plain or .gz; none or '-': stdin.", show_default=False),
+    ] = None,
+    model: Annotated[
+        str, typer.Option("--model", "-m", help="A bundled model ('easyfirst models' lists them) or a directory.")
+    ] = "en",
+    text: Annotated[
+        str | None, typer.Option("--text", "-t", metavar="TEXT", help="Explain this text instead of files.")
+    ] = None,
+    output: Annotated[
+        str | None,
+        typer.Option("--output", "-o", help="The file to write, all at once at the end; default: stdout."),
+    ] = None,
+    source: Annotated[
+        Format | None,
+        typer.Option(
+            "--from",
+            help="What the input is, as for 'easyfirst parse': conllu (the default), text, lines or tokens.",
+            show_default=False,
+        ),
+    ] = None,
+    target: Annotated[
+        View,
+        typer.Option("--to", help="What to make: table, html (a page to step through) or json (an object a sentence)."),
+    ] = View.table,
+    runners_up: Annotated[
+        int, typer.Option("--runners-up", "-n", min=0, help="How many other actions to show at each step.")
+    ] = 3,
+    threads: Annotated[
+        int | None,
+        typer.Option(min=1, help="Threads of the linear algebra; default (and best): 1, or OMP_NUM_THREADS."),
+    ] = None,
+) -> None:
+    """Show how sentences are parsed: at each step the pending list, what was chosen, and the runners-up.
+
+    The margin of a step is how far its score was above that of the best action that would have changed the arc;
+    the label margin, above the same arc with another relation.
+
+    \b
+    Examples:
+      easyfirst explain --text "The fox likes apples."
+      easyfirst explain --text "The fox likes apples." --to html -o steps.html
+      easyfirst explain input.conllu --to json --runners-up 10
+    """
+    set_threads(threads)
+    check_output(output)
+    if text is not None and (inputs or source not in (None, Format.text)):
+        raise InputError("--text is the input itself; leave out INPUT and --from")
+    if text is None and source in (None, Format.conllu, Format.tokens):
+        given: Inputs | Texts | list[str] = Inputs(inputs or [], is_tokens=source is Format.tokens)
+    else:
+        given = [text] if text is not None else Texts(inputs or [], by_line=source is Format.lines)
+
+    from easyfirst.parser import load
+
+    warn_of_name(model)
+    parser = load(model)
+    if not isinstance(given, list) and STANDARD in given.names and sys.stdin.isatty():
+        print("reading from the terminal; Ctrl-D ends the input", file=sys.stderr)
+    explanations = (parser.explain(sentence, runners_up=runners_up) for sentence in _sentences(parser, given))
+    width = shutil.get_terminal_size().columns if is_standard_output(output) and is_terminal(sys.stdout) else None
+    with open_output(output) as stream:
+        for piece in _pieces(explanations, target, width):
+            stream.write(piece.encode(errors="replace"))
+
+
+def _sentences(parser: Parser, given: Inputs | Texts | list[str]) -> Iterator[Sentence]:
+    if isinstance(given, Inputs):
+        yield from given
+        return
+    for document in parser.read(given, batch_size=1, one_sentence=isinstance(given, Texts) and given.by_line):
+        yield from (parse.tagged for parse in document)
+
+
+def _pieces(explanations: Iterable[Explanation], target: View, width: int | None) -> Iterator[str]:
+    """What is to be written, piece by piece."""
+    if target is View.html:
+        from easyfirst.render.html import html_parts
+
+        yield from html_parts((found.drawing() for found in explanations), title="Derivations")
+    elif target is View.json:
+        yield from (json.dumps(found.to_dict(), ensure_ascii=False) + "\n" for found in explanations)
+    else:
+        yield from (f"{_heading(found)}\n{found.draw(width=width)}\n\n" for found in explanations)
+
+
+def _heading(found: Explanation) -> str:
+    """The sentence and, if it is known, how sure its tree is."""
+    from easyfirst.render.confidence import per_cent
+    from easyfirst.render.terminal import visible
+
+    confidence = found.parse.confidence
+    sureness = f"  (the whole tree: {per_cent(confidence.tree)})" if confidence else ""
+    return visible(" ".join(found.parse.tagged.forms)) + sureness

@@ -1,0 +1,27 @@
+"""A calibration made up by hand, and one fitted to what a small parser makes of the toy treebank."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from easyfirst.model.calibration import Calibration, FittedOn, Logistic, Scales
+from easyfirst.parsing.derivation import Steps
+
+FITTED_ON = FittedOn("dev.conllu", 12, 100, "given")
+BY_HAND = Calibration(
+    Scales((1.0, 3.0), (2.0,), 1.5),
+    arc=Logistic(0.1, (1.0, 0.5, -0.4, -0.3, 0.1, -0.2)),
+    root=Logistic(-0.2, (0.8, 0.6, -0.5, 0.05)),
+    label=Logistic(0.3, (0.9, -0.1)),
+    tree=Logistic(0.2, (0.8, -0.1)),
+    root_label=0.98,
+    fitted_on=FITTED_ON,
+)
+
+
+def steps_of(modifiers: Sequence[int], margins: Sequence[float], label_margins: Sequence[float]) -> Steps:
+    scores = np.zeros(len(modifiers), dtype=np.float32)
+    arrays = (np.array(values, dtype=np.float32) for values in (margins, label_margins))
+    return Steps(np.array(modifiers, dtype=np.int32), scores, *arrays)

@@ -1,0 +1,202 @@
+"""``easyfirst calibrate``, and what a calibrated model says, as processes."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from easyfirst.parser import Parser, load
+from easyfirst.treebank.conllu import read_conllu
+from tests.small_models import TREEBANK, small_model, small_tagger, small_tokenizer
+
+Run = Callable[..., "subprocess.CompletedProcess[bytes]"]
+
+
+@pytest.fixture(scope="module")
+def plain(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A model for raw text that cannot say how sure it is."""
+    path = tmp_path_factory.mktemp("models") / "plain"
+    Parser(small_model("both"), tokenizer=small_tokenizer(), tagger=small_tagger()).save(path)
+    return path
+
+
+@pytest.fixture(scope="module")
+def calibrated(plain: Path, run: Run) -> Path:
+    path = plain.with_name("calibrated")
+    shutil.copytree(plain, path)
+    done = run("calibrate", path, TREEBANK, "--predicted-tags")
+    assert done.returncode == 0, done.stderr
+    return path
+
+
+class TestCalibrate:
+    def test_what_it_writes(self, calibrated: Path, plain: Path) -> None:
+        calibration = load(calibrated).model.calibration
+        assert calibration is not None
+        assert calibration.fitted_on.tags == "predicted"
+        assert calibration.fitted_on.file == TREEBANK.name
+        assert (calibrated / "weights.safetensors").read_bytes() == (plain / "weights.safetensors").read_bytes()
+        assert "## Confidence" in (calibrated / "README.md").read_text(encoding="utf-8")
+        assert {path.name for path in calibrated.iterdir()} - {path.name for path in plain.iterdir()} == {
+            "confidence.json"
+        }
+
+    def test_twice_is_the_same(self, calibrated: Path, tmp_path: Path, run: Run) -> None:
+        shutil.copytree(calibrated, tmp_path / "again")
+        done = run("calibrate", tmp_path / "again", TREEBANK, "--predicted-tags", "--json")
+        assert json.loads(done.stdout)["arcs"]["count"] == sum(map(len, read_conllu(TREEBANK)))
+        for name in ("confidence.json", "README.md"):
+            assert (tmp_path / "again" / name).read_bytes() == (calibrated / name).read_bytes()
+
+    def test_from_stdin(self, plain: Path, tmp_path: Path, run: Run) -> None:
+        shutil.copytree(plain, tmp_path / "model")
+        done = run("calibrate", tmp_path / "model", "-", stdin=TREEBANK.read_bytes())
+        assert done.returncode == 0
+        assert b"| arcs | " in done.stdout
+        assert b"the calibration is in" in done.stderr
+
+    @pytest.mark.parametrize(
+        ("content", "message"),
+        [
+            (b"", b"no sentences of two words"),
+            (b"1\tYes\t_\tINTJ\tUH\t_\t0\troot\t_\t_\n\n", b"no sentences of two words"),
+            (b"1\tYes\t_\tINTJ\tUH\t_\t_\t_\t_\t_\n\n", b"<stdin>:1: word 1 'Yes' has no head"),
+            (b"not conllu\n", b"<stdin>:1"),
+        ],
+    )
+    def test_bad_input(self, plain: Path, run: Run, content: bytes, message: bytes) -> None:
+        done = run("calibrate", plain, "-", stdin=content)
+        assert done.returncode == 2
+        assert message in done.stderr
+        assert not (plain / "confidence.json").exists()
+
+    def test_tags_without_a_tagger(self, model: Path, run: Run) -> None:
+        done = run("calibrate", model, TREEBANK, "--predicted-tags")
+        assert done.returncode == 2
+        assert b"has no tagger to predict tags" in done.stderr
+
+    def test_no_model(self, tmp_path: Path, run: Run) -> None:
+        done = run("calibrate", tmp_path / "none", TREEBANK)
+        assert done.returncode == 2
+        assert b"there is no model" in done.stderr
+
+
+class TestParse:
+    def test_misc(self, calibrated: Path, run: Run) -> None:
+        done = run("parse", "-m", calibrated, "--confidence", "-q", TREEBANK)
+        assert done.returncode == 0
+        expected = load(calibrated).parse(read_conllu(TREEBANK))
+        assert done.stdout == b"".join(parse.to_bytes(confidence=True) for parse in expected)
+        assert done.stdout.count(b"ArcConf=") == done.stdout.count(b"LabelConf=") == sum(map(len, expected))
+
+    def test_of_text_and_again(self, calibrated: Path, run: Run) -> None:
+        done = run("parse", "-m", calibrated, "--confidence", "--to", "conllu", "--text", "The fox likes apples.")
+        assert b"|ArcConf=" in done.stdout  # after TokenRange
+        again = run("parse", "-m", calibrated, "--confidence", "-q", stdin=done.stdout)
+        assert again.stdout == done.stdout
+
+    def test_pictures_take_it(self, calibrated: Path, run: Run) -> None:
+        parsed = run("parse", "-m", calibrated, "--confidence", "-q", TREEBANK).stdout
+        done = run("render", "--to", "html", stdin=parsed)
+        assert done.returncode == 0
+        assert b"confidence " in done.stdout
+        assert b"the input does not tell" not in done.stdout
+
+    def test_json_always_has_it(self, calibrated: Path, plain: Path, run: Run) -> None:
+        for path, is_there in ((calibrated, True), (plain, False)):
+            done = run("parse", "-m", path, "--to", "json", "-q", TREEBANK)
+            first = max(map(json.loads, done.stdout.splitlines()), key=lambda found: len(found["words"]))
+            assert (first["confidence"] is not None) == is_there
+            assert (first["words"][0]["arc_confidence"] is not None) == is_there
+            assert any(word["step"] == 1 for word in first["words"])
+
+    def test_a_tree_with_per_cents(self, calibrated: Path, run: Run) -> None:
+        done = run(
+            "parse", "-m", calibrated, "--confidence", "--to", "tree", "-q", "--from", "tokens", stdin=b"a b c\n"
+        )
+        assert done.stdout.count(b"%") == 3
+
+    def test_a_model_that_cannot(self, plain: Path, run: Run, tmp_path: Path) -> None:
+        done = run("parse", "-m", plain, "--confidence", "-o", tmp_path / "out.conllu", TREEBANK)
+        assert done.returncode == 2
+        assert b"has no calibration" in done.stderr
+        assert b"easyfirst calibrate" in done.stderr
+        assert not (tmp_path / "out.conllu").exists()
+
+
+class TestEvaluate:
+    def test_table(self, calibrated: Path, run: Run) -> None:
+        done = run("evaluate", TREEBANK, "--model", calibrated, "--predicted-tags", "--confidence")
+        assert done.returncode == 0
+        assert b"ECE" in done.stdout
+        assert b"of all wrong heads" in done.stdout
+
+    def test_json(self, calibrated: Path, run: Run) -> None:
+        done = run("evaluate", TREEBANK, "--model", calibrated, "--confidence", "--json")
+        values = json.loads(done.stdout)
+        assert values["confidence"]["arcs"]["accuracy"] == pytest.approx(values["full"]["UAS"] / 100)
+        assert values["confidence"]["labels"]["accuracy"] == pytest.approx(values["full"]["LAS"] / 100)
+        assert values["confidence"]["trees"]["accuracy"] == pytest.approx(values["exact"]["labelled"] / 100)
+
+    def test_what_does_not_go_together(self, calibrated: Path, plain: Path, run: Run) -> None:
+        for arguments in ([TREEBANK], ["--model", calibrated, "--text"], ["--model", plain]):
+            done = run("evaluate", TREEBANK, *arguments, "--confidence")
+            assert done.returncode == 2
+
+
+def test_info(calibrated: Path, plain: Path, run: Run) -> None:
+    assert b"calibrated on handwritten.conllu (27 sentences, tags predicted)" in run("info", calibrated).stdout
+    assert b"not calibrated" in run("info", plain).stdout
+    assert json.loads(run("info", calibrated, "--json").stdout)["confidence"]["sentences"] == 27
+
+
+class TestExplain:
+    def test_table(self, calibrated: Path, run: Run) -> None:
+        done = run("explain", "-m", calibrated, "--from", "tokens", stdin=b"The fox likes apples\nYes\n")
+        assert done.returncode == 0
+        text = done.stdout.decode()
+        assert text.startswith("The fox likes apples  (the whole tree: ")
+        assert text.count("[") == 3
+        assert "Yes  (the whole tree: 100 %)" in text
+
+    def test_json_has_the_steps_of_parse(self, plain: Path, run: Run) -> None:
+        arguments = ("-m", plain, "--to", "json", TREEBANK)
+        parsed = [json.loads(line) for line in run("parse", "-q", "--batch-size", "1", *arguments).stdout.splitlines()]
+        found = [json.loads(line) for line in run("explain", "-n", "2", *arguments).stdout.splitlines()]
+        assert [{key: one[key] for key in ("confidence", "words")} for one in found] == parsed
+        for sentence in found:
+            decided = {word["id"]: word for word in sentence["words"]}
+            for step in sentence["steps"]:
+                assert len(step["runners_up"]) == 2
+                word = decided[step["modifier"]]
+                assert {key: word[key] for key in ("head", "relation", "step", "score", "margin", "label_margin")} == {
+                    key: step[key] for key in ("head", "relation", "step", "score", "margin", "label_margin")
+                }
+
+    @pytest.mark.parametrize("source", ["text", "lines"])
+    def test_text(self, plain: Path, run: Run, source: str) -> None:
+        done = run(
+            "explain", "-m", plain, "--from", source, "--to", "json", stdin=b"The fox jumps.\n\nIt likes apples.\n"
+        )
+        assert done.returncode == 0
+        forms = [word["form"] for line in done.stdout.splitlines() for word in json.loads(line)["words"]]
+        assert "".join(forms) == "Thefoxjumps.Itlikesapples."
+
+    def test_page(self, plain: Path, run: Run, tmp_path: Path) -> None:
+        done = run("explain", "-m", plain, "-t", "The fox likes apples.", "--to", "html", "-o", tmp_path / "steps.html")
+        assert (done.returncode, done.stdout) == (0, b"")
+        assert "runners-up" in (tmp_path / "steps.html").read_text(encoding="utf-8")
+
+    def test_nothing(self, plain: Path, run: Run) -> None:
+        assert run("explain", "-m", plain).stdout == b""
+
+    @pytest.mark.parametrize(
+        "arguments", [["-t", "x", "--from", "tokens"], ["-t", "x", "file"], ["none.conllu"], ["-n", "-1", "-t", "x"]]
+    )
+    def test_mistakes(self, plain: Path, run: Run, arguments: list[str]) -> None:
+        assert run("explain", "-m", plain, *arguments).returncode == 2
