@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Protocol
 
 import typer
 
+from easyfirst.cli.constraints import KeptHeads, Misc, constraints_reader
 from easyfirst.cli.files import STANDARD, Inputs, check_output, is_standard_output, open_output, warn_of_name
 from easyfirst.cli.output import Target, document_writer, is_terminal, sentence_writer, target_of
 from easyfirst.cli.texts import Place, Texts
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
     from easyfirst.model.vocab import Vocabulary
     from easyfirst.parser import Parser
     from easyfirst.parsing.batch import Parse
+    from easyfirst.text.constraints import ConstraintsOf
 
 
 MANY_UNKNOWN = 0.3
@@ -81,6 +83,8 @@ def parse(
     write_tags: Annotated[
         bool, typer.Option("--write-tags", help="In CoNLL-U, fill UPOS and XPOS in where the input has none.")
     ] = False,
+    constraints: Misc = False,
+    keep_heads: KeptHeads = False,
     batch_size: Annotated[
         int, typer.Option(min=1, help="Sentences parsed at once; 1: each is written before the next is read.")
     ] = 256,
@@ -99,6 +103,7 @@ def parse(
       easyfirst parse --text "The fox jumps. It likes apples."
       easyfirst parse --from text letters.txt -o letters.conllu
       easyfirst parse --model my-model input.conllu -o output.conllu
+      easyfirst parse --keep-heads half-annotated.conllu -o whole.conllu
       echo "The fox jumps" | easyfirst parse --from tokens
     """
     set_threads(threads)
@@ -110,7 +115,9 @@ def parse(
         work: _Work = _Sentences(inputs or [], is_tokens=source is Format.tokens)
     else:
         work = _Documents([text] if text is not None else Texts(inputs or [], by_line=source is Format.lines))
-    options = _Options(wanted, deps=deps, write_tags=write_tags, batch_size=batch_size)
+    is_conllu = text is None and source in (None, Format.conllu)
+    known = constraints_reader(misc=constraints, heads=keep_heads, is_conllu=is_conllu)
+    options = _Options(wanted, deps=deps, write_tags=write_tags, batch_size=batch_size, constraints=known)
 
     from easyfirst.parser import load
 
@@ -146,6 +153,7 @@ class _Options:
     deps: bool
     write_tags: bool
     batch_size: int
+    constraints: ConstraintsOf | None
 
 
 class _Work(Protocol):
@@ -188,7 +196,7 @@ class _Sentences:
         sources, keeps_rest = self._sources, options.target is Target.conllu
         write = sentence_writer(options.target, deps=options.deps, tags=self._is_tokens or options.write_tags)
         self._tags = _TagCheck(parser.model.vocabulary)
-        for parse in parser.pipe(sources, batch_size=options.batch_size):
+        for parse in parser.pipe(sources, batch_size=options.batch_size, constraints=options.constraints):
             self._tags.see(parse)
             rest = sources.before(self.n_sentences)
             yield (rest if keeps_rest else b"") + write(parse)

@@ -6,8 +6,9 @@ bounded in sentences and in words: every word of a batch costs the engine memory
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -22,6 +23,8 @@ from easyfirst.nn.namespace import NUMPY
 from easyfirst.nn.network import network_of
 from easyfirst.nn.sequences import Packing
 from easyfirst.nn.words import encode_words
+from easyfirst.parsing.conflicts import check_constraints
+from easyfirst.parsing.constrained import Constrained
 from easyfirst.parsing.derivation import Attachment, Derivations
 from easyfirst.parsing.engine import Engine, easiest
 from easyfirst.parsing.workspace import Workspace
@@ -80,6 +83,16 @@ class Parse:
         return Tree(self.heads, self.relations)
 
     @property
+    def fixed_heads(self) -> tuple[int, ...]:
+        """The words whose heads were not for the parser to find, because constraints fixed them."""
+        return () if self.sentence.constraints is None else tuple(sorted(self.sentence.constraints.heads))
+
+    @property
+    def fixed_relations(self) -> tuple[int, ...]:
+        """The words whose relations were fixed by constraints."""
+        return () if self.sentence.constraints is None else tuple(sorted(self.sentence.constraints.relations))
+
+    @property
     def words(self) -> tuple[Word, ...]:
         """The words with all their columns, heads and relations from this parse."""
         return self.sentence.with_tree(self.heads, self.relations).words
@@ -107,7 +120,8 @@ class Parse:
 
     def to_dict(self) -> dict[str, Any]:
         """For JSON: the words with their tags, heads and relations, and how each attachment was decided: at which
-        step, with what score and by what margin (null for the root, which is what is left)."""
+        step, with what score and by what margin (null for the root, which is what is left, and where there was no other
+        action). With constraints, each word says what of it was ``fixed``: a list of ``head`` and ``relation``."""
         decided = {step.modifier: step for step in self.derivation}
         words: list[dict[str, Any]] = []
         tagged = self.tagged
@@ -124,9 +138,13 @@ class Parse:
                     "relation": relation,
                     "step": step.step if step else None,
                     "score": round(step.score, 4) if step else None,
-                    "margin": round(step.margin, 4) if step else None,
+                    "margin": round(step.margin, 4) if step and math.isfinite(step.margin) else None,
                 }
             )
+        if self.sentence.constraints is not None:
+            fixed = {"head": self.fixed_heads, "relation": self.fixed_relations}
+            for m, word in enumerate(words, 1):
+                word["fixed"] = [what for what, modifiers in fixed.items() if m in modifiers]
         return {"words": words}
 
     def to_bytes(self, *, deps: bool = False, tags: bool = False) -> bytes:
@@ -177,11 +195,22 @@ class BatchParser:
         parts = [sentences[begin : begin + READ_AT_ONCE] for begin in range(0, len(sentences), READ_AT_ONCE)]
         with overflow_is_fine():
             vectors = np.concatenate([self._encode(part) for part in parts])
-        return _read_off(sentences, self.engine.run(vectors, lengths, easiest, workspace), self.vocabulary)
+        if all(sentence.constraints is None for sentence in sentences):
+            return _read_off(sentences, self.engine.run(vectors, lengths, easiest, workspace), self.vocabulary)
+        choose = Constrained(lengths, [check_constraints(sentence, self.vocabulary) for sentence in sentences])
+        parses = _read_off(sentences, self.engine.run(vectors, lengths, choose, workspace), self.vocabulary)
+        return map(_with_fixed_root, parses)
 
     def _encode(self, sentences: Sequence[Sentence]) -> npt.NDArray[np.float32]:
         packing = Packing.of([len(sentence) for sentence in sentences])
         return encode_words(NUMPY, self.engine.network.words, self.vocabulary.encode(sentences), packing)
+
+
+def _with_fixed_root(parse: Parse) -> Parse:
+    """The root's relation is no action's; if constraints fix it, it is that one."""
+    root = parse.tree.root
+    fixed = parse.sentence.constraints and parse.sentence.constraints.relations.get(root)
+    return replace(parse, relations=(*parse.relations[: root - 1], fixed, *parse.relations[root:])) if fixed else parse
 
 
 def check_tags(

@@ -38,6 +38,16 @@ class Candidates:
         """The relations those scores belong to: (n_active, width * 2), a view."""
         return self._relations[: n_active * self.width].reshape(n_active, self.width * 2)
 
+    def arcs(self, n_active: int) -> tuple[Ints, Ints, Ints]:
+        """The words of each line of the grid as rows (n_active, width), and the heads and modifiers that its cells are
+        about: (n_active, width * 2). Where there is no pair, they mean nothing."""
+        pending = self.pending
+        rows = np.minimum(pending.starts[:n_active, None] + np.arange(self.width), pending.outside)
+        ends = np.concatenate([pending.next[rows], rows], axis=1).reshape(n_active, 2, -1)
+        h = ends.swapaxes(1, 2).reshape(n_active, -1)  # LEFT, RIGHT
+        m = ends[:, ::-1].swapaxes(1, 2).reshape(n_active, -1)
+        return rows, h, m
+
     def update(self, left: Ints, scores: Floats) -> None:
         """New scores (n, 2 * n_relations) of pairs, known by the rows of pend[i]."""
         by_direction = scores.reshape(-1, self.n_relations)

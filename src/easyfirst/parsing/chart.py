@@ -13,8 +13,8 @@ from collections.abc import Iterator, Sequence
 def search_tree(
     words: Sequence[int], heads: Sequence[int], brackets: Sequence[tuple[int, int]]
 ) -> dict[int, int] | None:
-    """A tree over ``words`` (ids in order) in which each word has a head of its set (``heads[m]``: bit h for head h, bit
-    0 for the root) and every bracket is a subtree: the head of each word, or None if there is no such tree."""
+    """A tree over ``words`` (ids in order) in which each word has a head of its set (``heads[m]``: bit h for head h, 0
+    for the root) and every bracket is a subtree: the head of each word, or None if there is no such tree."""
     units = [[word] for word in words]
     bounds = [(word, word) for word in words]
     charts: list[_Chart] = []

@@ -4,8 +4,8 @@ What is asked is a :class:`Wanted`: for each word the set of heads it may have. 
 (it is *fixed*) or all (it is *free*). If that is so for every word, attaching neighbours in any order answers the
 question: a word may be attached if its set allows it, if no word fixed to it is still pending, and if both are of one
 region. Let T be a tree that is wanted and (h, m) such an attachment. Taking m out of T and giving its modifiers to its
-head (or, if it is the head of its region, its place to one of its modifiers there) leaves a tree over the others that is
-wanted too, since none of those modifiers is fixed to m. So there is no dead end unless there was no tree at all.
+head (or, if it is the head of its region, its place to one of its modifiers there) leaves a tree over the others that
+is wanted too, since none of those modifiers is fixed to m. So there is no dead end unless there was no tree at all.
 
 With other sets, a modifier of m in T may not be allowed where it goes. Then attaching neighbours may still find a tree,
 and the chart decides if it does not.

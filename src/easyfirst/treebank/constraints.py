@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from operator import index
 from typing import TypeAlias
 
 
@@ -93,12 +94,13 @@ class Constraints:
     ) -> Constraints:
         """``heads`` and ``relations`` by modifier, ``forbidden`` as (head, modifier) or (head, modifier, relation),
         ``brackets`` as (first, last)."""
-        items: list[Constraint] = [FixedHead(modifier=m, head=h) for m, h in (heads or {}).items()]
-        items += [FixedRelation(modifier=m, relation=relation) for m, relation in (relations or {}).items()]
+        items: list[Constraint] = [FixedHead(modifier=index(m), head=index(h)) for m, h in (heads or {}).items()]
+        items += [FixedRelation(modifier=index(m), relation=relation) for m, relation in (relations or {}).items()]
         items += [
-            ForbiddenArc(head=arc[0], modifier=arc[1], relation=arc[2] if len(arc) == 3 else None) for arc in forbidden
+            ForbiddenArc(head=index(arc[0]), modifier=index(arc[1]), relation=arc[2] if len(arc) == 3 else None)
+            for arc in forbidden
         ]
-        items += [Bracket(first=first, last=last) for first, last in brackets]
+        items += [Bracket(first=index(first), last=index(last)) for first, last in brackets]
         return cls(tuple(items))
 
     @property
