@@ -119,7 +119,7 @@ class Parser:
         :class:`easyfirst.errors.InputError` says which sentence cannot be parsed and what to do. ``batch_size``
         sentences are parsed at once: more are faster. ``constraints``: what is known of the trees, a
         :class:`Constraints` or None for each sentence, or a function that gives it for a sentence (such as
-        ``constraints_of``, which reads MISC). :class:`easyfirst.errors.ConstraintError` says which cannot hold, and why.
+        ``constraints_of``, which reads MISC). :class:`easyfirst.errors.ConstraintError` says which cannot hold and why.
         """
         check_sentences(sentences)
         _check_batch_size(batch_size)
