@@ -31,11 +31,15 @@ def obeys(tree: Tree, relations: Sequence[str], constraint: Constraint) -> bool:
             return is_bracket(tree, first, last)
 
 
-def labels_of(m: int, head: int, constraints: Sequence[Constraint]) -> list[str]:
+def fixed_roots(constraints: Sequence[Constraint]) -> set[int]:
+    return {c.modifier for c in constraints if isinstance(c, FixedHead) and c.head == 0}
+
+
+def labels_of(m: int, head: int, constraints: Sequence[Constraint], roots: set[int]) -> list[str]:
     """The relations that an arc could have at all: the root has that of roots, unless both are fixed."""
     if head:
         return list(RELATIONS)
-    if FixedHead(modifier=m, head=0) in constraints:
+    if m in roots:
         return [c.relation for c in constraints if isinstance(c, FixedRelation) and c.modifier == m] or [ROOT]
     return [ROOT]
 
@@ -45,24 +49,27 @@ def cross(constraints: Sequence[Constraint]) -> bool:
     return any(a.first < b.first <= a.last < b.last for a in brackets for b in brackets)
 
 
-def good_labels(tree: Tree, m: int, constraints: Sequence[Constraint]) -> list[str]:
+def good_labels(tree: Tree, m: int, constraints: Sequence[Constraint], roots: set[int]) -> list[str]:
     """The relations that a word of a tree can have without breaking a constraint on it."""
     mine = [c for c in constraints if isinstance(c, FixedRelation | ForbiddenArc) and c.modifier == m]
     found = []
-    for label in labels_of(m, tree[m - 1], constraints):
+    for label in labels_of(m, tree[m - 1], constraints, roots):
         relations = [label] * len(tree)
         if all(obeys(tree, relations, constraint) for constraint in mine):
             found.append(label)
     return found
 
 
-def good_trees(n: int, constraints: Sequence[Constraint]) -> Iterator[Tree]:
-    """The trees that obey all constraints under some relations."""
+def good_trees(n: int, constraints: Sequence[Constraint], roots: set[int] | None = None) -> Iterator[Tree]:
+    """The trees that obey all constraints under some relations. If these are a part of more, the words that all of them
+    fix as ``roots`` may have other relations than the root's."""
     if cross(constraints):
         return
+    known = fixed_roots(constraints) if roots is None else roots
     shape = [c for c in constraints if isinstance(c, FixedHead | Bracket)]
     for tree in all_trees(n):
-        if all(obeys(tree, (), c) for c in shape) and all(good_labels(tree, m, constraints) for m in range(1, n + 1)):
+        has_labels = (good_labels(tree, m, constraints, known) for m in range(1, n + 1))
+        if all(obeys(tree, (), constraint) for constraint in shape) and all(has_labels):
             yield tree
 
 

@@ -20,7 +20,8 @@ def wanted_trees(wanted: Wanted) -> list[Tree]:
     return [
         tree
         for tree in all_trees(wanted.n_words)
-        if all(wanted.allows(h, m) for m, h in enumerate(tree, 1)) and all(is_bracket(tree, *b) for b in wanted.brackets)
+        if all(wanted.allows(h, m) for m, h in enumerate(tree, 1))
+        and all(is_bracket(tree, *b) for b in wanted.brackets)
     ]
 
 

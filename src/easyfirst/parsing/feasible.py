@@ -90,12 +90,11 @@ def _attach_neighbours(wanted: Wanted) -> list[int] | None:
             p, q = pending[-2:]
             if regions.regions[p] != regions.regions[q]:
                 break
-            if not n_missing[p] and wanted.allows(q, p):
-                h, m = q, p
-            elif not n_missing[q] and wanted.allows(p, q):
-                h, m = p, q
-            else:
+            arcs = ((p, q), (q, p)) if wanted.allows(0, p) else ((q, p), (p, q))  # rather keep what may be the root
+            arc = next(((h, m) for h, m in arcs if not n_missing[m] and wanted.allows(h, m)), None)
+            if arc is None:
                 break
+            h, m = arc
             tree[m] = h
             n_missing[fixed[m] or 0] -= 1
             regions.attach(h, m)

@@ -56,11 +56,9 @@ class RuleMaker:
         """The heads that a word with this relation may have. The root has its relation, or one that is fixed for a
         word that is fixed as root."""
         heads = any_head(m, self._n_words)
-        if m in self._roots:
-            return heads
         if relation not in self._numbers:
             return heads & 1
-        return heads if relation == self._root_relation else heads & ~1
+        return heads if relation == self._root_relation or m in self._roots else heads & ~1
 
     def _forbid(
         self, arcs: Sequence[ForbiddenArc], relations: dict[int, str], heads: list[int]

@@ -99,9 +99,7 @@ def check_tags_given(treebank: Treebank, tag_kinds: Sequence[str]) -> None:
 def projective_part(treebank: Treebank) -> list[Sentence]:
     """The sentences a bottom-up parser can learn from: what is known of their trees is something, and projective."""
     if all(map(knows_nothing, treebank.sentences)):
-        raise DataError(
-            "no word has a HEAD, so there is nothing to learn", source=treebank.path
-        )
+        raise DataError("no word has a HEAD, so there is nothing to learn", source=treebank.path)
     kept = [s for s in treebank.sentences if not knows_nothing(s) and _fits_projective_tree(s)]
     if not any(len(sentence) > 1 for sentence in kept):
         raise DataError("no projective sentence of two words or more to learn from", source=treebank.path)
