@@ -47,11 +47,11 @@ def error_of(constraints: Constraints, sentence: Sentence | None = None, **names
         ({"heads": {1: 4, 4: 2}}, "(an arc passes over a word that is above its head;"),
         (
             {"brackets": [(1, 3), (5, 6), (2, 4)]},
-            "1 'The' to 3 'man' are a bracket; 2 'old' to 4 'the' are a bracket (brackets may lie in each other or apart",
+            "1 'The' to 3 'man' are a bracket; 2 'old' to 4 'the' are a bracket (brackets may lie in each other",
         ),
         (
             {"brackets": [(2, 4)], "heads": {2: 1, 4: 5}},
-            "2 'old' has the head 1 'The'; 4 'the' has the head 5 'boats'; 2 'old' to 4 'the' are a bracket (only one word",
+            "2 'old' has the head 1 'The'; 4 'the' has the head 5 'boats'; 2 'old' to 4 'the' are a bracket (only one",
         ),
         (
             {"heads": {1: 2}, "forbidden": [(3, 1), (2, 1)]},
@@ -63,7 +63,7 @@ def error_of(constraints: Constraints, sentence: Sentence | None = None, **names
         ),
         (
             {"heads": {1: 2}, "relations": {1: "det"}, "forbidden": [(2, 1, "det")]},
-            "1 'The' does not have the head 2 'old' with the relation 'det' (no projective tree with one root has them all;",
+            "1 'The' does not have the head 2 'old' with the relation 'det' (no projective tree with one root has",
         ),
         (
             {"forbidden": [(0, m) for m in range(1, 7)]},

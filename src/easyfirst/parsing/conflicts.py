@@ -21,7 +21,7 @@ def check_constraints(sentence: Sentence, vocabulary: Vocabulary, *, name: str =
     """The rules that a sentence's constraints make, None if it has none.
 
     Raises :class:`ConstraintError` if one of them makes no sense, or if they cannot hold together; then it names as few
-    as possible that cannot, and for a sentence from a file the line of the first.
+    as possible that cannot (a cycle is named whole), and for a sentence from a file the line of the first.
     """
     if sentence.constraints is None or not sentence.constraints.items:
         return None
@@ -32,7 +32,8 @@ def check_constraints(sentence: Sentence, vocabulary: Vocabulary, *, name: str =
     maker = RuleMaker(len(sentence), constraints, vocabulary)
     rules = maker.rules(constraints)
     if rules is None:
-        conflict = tuple(_smallest_conflict(constraints, lambda some: maker.rules(some) is not None))
+        cycle = _cycle([constraint for constraint in constraints if isinstance(constraint, FixedHead)], len(sentence))
+        conflict = cycle or tuple(_smallest_conflict(constraints, lambda some: maker.rules(some) is not None))
         said = "; ".join(constraint.describe(sentence.forms) for constraint in conflict[:MANY])
         said += f"; and {len(conflict) - MANY} more" if len(conflict) > MANY else ""
         hint = f"{_reason(conflict, len(sentence))}; take one of them out"
@@ -109,10 +110,7 @@ def _reason_of_arcs(arcs: Sequence[FixedHead], n_words: int) -> str:
         return "a word has one head"
     if len(roots) > 1:
         return "a tree has one root"
-    heads = [0] * n_words
-    for arc in arcs:
-        heads[arc.modifier - 1] = arc.head
-    if find_cycle(heads):
+    if _cycle(arcs, n_words):
         return "they form a cycle"
     if roots:
         return "the arc passes over the root"
@@ -120,6 +118,13 @@ def _reason_of_arcs(arcs: Sequence[FixedHead], n_words: int) -> str:
     if any(begin < other < end < other_end for (begin, end), (other, other_end) in combinations(spans, 2)):
         return "the arcs cross"
     return "an arc passes over a word that is above its head"
+
+
+def _cycle(arcs: Sequence[FixedHead], n_words: int) -> tuple[FixedHead, ...]:
+    """Arcs that form a cycle, each followed by its head's; none if there is no cycle."""
+    by_modifier = {arc.modifier: arc for arc in arcs}
+    heads = [by_modifier[m].head if m in by_modifier else 0 for m in range(1, n_words + 1)]
+    return tuple(by_modifier[m] for m in find_cycle(heads))
 
 
 def _error(sentence: Sentence, name: str, message: str, conflict: tuple[Constraint, ...]) -> ConstraintError:
