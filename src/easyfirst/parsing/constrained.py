@@ -155,10 +155,10 @@ class _Sentence:
         """Take out what leads into a dead end, until the two best actions do not."""
         if self.lookahead is None:
             return
+        left = best.copy()
         n_good = 0
-        for cell in np.argsort(-best, kind="stable").tolist():
-            if n_good == 2 or best[cell] == -np.inf:
-                break
+        while n_good < 2 and left[cell := int(left.argmax())] > -np.inf:
+            left[cell] = -np.inf
             if self.lookahead.allows(int(h[cell]) - self._start + 1, int(m[cell]) - self._start + 1):
                 n_good += 1
             else:
