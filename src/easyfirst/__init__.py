@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from easyfirst import errors as errors
     from easyfirst.errors import ConfigError as ConfigError
+    from easyfirst.errors import ConstraintError as ConstraintError
     from easyfirst.errors import DataError as DataError
     from easyfirst.errors import EasyFirstError as EasyFirstError
     from easyfirst.errors import InputError as InputError
@@ -30,6 +31,8 @@ if TYPE_CHECKING:
     from easyfirst.parsing.explanation import Explanation as Explanation
     from easyfirst.text.document import Document as Document
     from easyfirst.treebank.conllu import read_conllu as read_conllu
+    from easyfirst.treebank.constraints import Constraints as Constraints
+    from easyfirst.treebank.given_constraints import constraints_of as constraints_of
     from easyfirst.treebank.raw_text import Token as Token
     from easyfirst.treebank.scores import score as score
     from easyfirst.treebank.sentence import Sentence as Sentence
@@ -42,6 +45,8 @@ _HOMES = {
     "Attachment": "easyfirst.parsing.derivation",
     "Confidence": "easyfirst.parsing.confidence",
     "ConfigError": "easyfirst.errors",
+    "ConstraintError": "easyfirst.errors",
+    "Constraints": "easyfirst.treebank.constraints",
     "DataError": "easyfirst.errors",
     "Document": "easyfirst.text.document",
     "EasyFirstError": "easyfirst.errors",
@@ -54,6 +59,7 @@ _HOMES = {
     "Token": "easyfirst.treebank.raw_text",
     "Tree": "easyfirst.treebank.tree",
     "Word": "easyfirst.treebank.sentence",
+    "constraints_of": "easyfirst.treebank.given_constraints",
     "load": "easyfirst.parser",
     "read_conllu": "easyfirst.treebank.conllu",
     "score": "easyfirst.treebank.scores",
@@ -63,6 +69,8 @@ __all__ = [
     "Attachment",
     "Confidence",
     "ConfigError",
+    "ConstraintError",
+    "Constraints",
     "DataError",
     "Document",
     "EasyFirstError",
@@ -76,6 +84,7 @@ __all__ = [
     "Tree",
     "Word",
     "__version__",
+    "constraints_of",
     "errors",
     "load",
     "read_conllu",

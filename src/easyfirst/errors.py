@@ -31,3 +31,14 @@ class ConfigError(EasyFirstError):
 
 class InputError(EasyFirstError):
     """A sentence given to the parser that it cannot parse as it stands, for example without the tags it needs."""
+
+
+class ConstraintError(DataError):
+    """Constraints on a tree that cannot be read, or cannot hold: says which, and for CoNLL-U where."""
+
+    def __init__(
+        self, message: str, *, source: str | None = None, line: int | None = None, conflict: tuple[object, ...] = ()
+    ) -> None:
+        super().__init__(message, source=source, line=line)
+        self.conflict = conflict
+        """The constraints that cannot hold together: a cycle, or some of which, without any one, the others can."""

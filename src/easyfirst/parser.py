@@ -23,7 +23,9 @@ from easyfirst.model.part import TAGGER, TOKENIZER, VECTORS
 from easyfirst.model.store import Model, load_model, save_model
 from easyfirst.model.word_vectors import save_word_vectors
 from easyfirst.parsing.batch import BATCH_SIZE, MAX_BATCH_WORDS, BatchParser, Parse, check_tags
+from easyfirst.parsing.conflicts import check_constraints
 from easyfirst.parsing.explanation import RUNNERS_UP, Explanation, explain
+from easyfirst.text.constraints import ConstraintsOf, GivenConstraints, constrained, with_constraints
 from easyfirst.text.document import Document
 from easyfirst.text.given import SentenceLike, check_sentences, check_texts, to_sentence
 from easyfirst.text.sentences import sentences_of
@@ -101,36 +103,57 @@ class Parser:
         given = self.tagger.kinds if self.tagger is not None else ()
         return tuple(kind for kind in self.reads_tags if kind not in given)
 
-    def parse(self, sentences: Iterable[SentenceLike], *, batch_size: int = BATCH_SIZE) -> list[Parse]:
+    def parse(
+        self,
+        sentences: Iterable[SentenceLike],
+        *,
+        batch_size: int = BATCH_SIZE,
+        constraints: GivenConstraints | None = None,
+    ) -> list[Parse]:
         """The parses of all sentences, in their order.
 
         A sentence is a list of words, of (word, tag) pairs, of (word, upos, xpos) triples, or a :class:`Sentence`;
         kinds may be mixed. The tag of a pair is UPOS, or XPOS if the parser reads nothing else.
         :class:`easyfirst.errors.InputError` says which sentence cannot be parsed and what to do. ``batch_size``
-        sentences are parsed at once: more are faster.
+        sentences are parsed at once: more are faster. ``constraints``: what is known of the trees, a
+        :class:`Constraints` or None for each sentence, or a function that gives it for a sentence (such as
+        ``constraints_of``, which reads MISC). :class:`easyfirst.errors.ConstraintError` says which cannot hold and why.
         """
         check_sentences(sentences)
         _check_batch_size(batch_size)
-        return self._parse(list(self._sentences(sentences)), batch_size)
+        return self._parse(list(self._sentences(sentences, constraints)), batch_size)
 
-    def pipe(self, sentences: Iterable[SentenceLike], *, batch_size: int = BATCH_SIZE) -> Iterator[Parse]:
+    def pipe(
+        self,
+        sentences: Iterable[SentenceLike],
+        *,
+        batch_size: int = BATCH_SIZE,
+        constraints: GivenConstraints | None = None,
+    ) -> Iterator[Parse]:
         """The parses one by one, in order, of an input of any length, even an endless one.
 
         It reads ahead up to 8 batches (``8 * batch_size`` sentences, or 49,152 words), parses them and gives them out
         before it reads on: memory stays bounded, and the first parse comes when that many sentences have been read or
         the input ends. With ``batch_size=1`` it does not read ahead: each parse comes before the next sentence is read.
+        ``constraints`` as for :meth:`parse`.
         """
         check_sentences(sentences)
         _check_batch_size(batch_size)
-        return self._stream(self._sentences(sentences), batch_size)
+        return self._stream(self._sentences(sentences, constraints), batch_size)
 
     def read(
-        self, texts: Iterable[str], *, batch_size: int = BATCH_SIZE, one_sentence: bool = False
+        self,
+        texts: Iterable[str],
+        *,
+        batch_size: int = BATCH_SIZE,
+        one_sentence: bool = False,
+        constraints: ConstraintsOf | None = None,
     ) -> Iterator[Document]:
         """The trees of texts, one document after the other, of an input of any length.
 
         It reads some 100,000 characters ahead, or with ``batch_size=1`` nothing. With ``one_sentence`` each text is one
-        sentence and is not split.
+        sentence and is not split. ``constraints`` is a function that gives what is known of the tree of a sentence, as
+        it was found in a text, or None.
         """
         check_texts(texts)
         _check_batch_size(batch_size)
@@ -145,7 +168,7 @@ class Parser:
                 f"the model needs {tags} tags and has no tagger that gives them, so it cannot read raw text; give "
                 "sentences with tags, or train a tagger (easyfirst train --parts tagger)"
             )
-        return self._read(texts, self.tokenizer, batch_size=batch_size, one_sentence=one_sentence)
+        return self._read(texts, self.tokenizer, constraints, batch_size=batch_size, one_sentence=one_sentence)
 
     def explain(self, sentence: SentenceLike | str, *, runners_up: int = RUNNERS_UP) -> Explanation:
         """How a sentence is parsed, step by step: the pending list, what was chosen, the best action that would have
@@ -160,7 +183,7 @@ class Parser:
             if not document.sentences:
                 raise InputError("the text has no words to explain")
             sentence = document[0].tagged
-        [given] = self._sentences([sentence])
+        [given] = self._sentences([sentence], None)
         tagged = given if self.tagger is None else self.tagger.tag([given])[0]
         explanation = explain(self._batches, tagged, runners_up=runners_up)
         if given.line is None:
@@ -203,21 +226,38 @@ class Parser:
             for sentence, parse in zip(sentences, parses, strict=True)
         ]
 
-    def _sentences(self, sentences: Iterable[SentenceLike]) -> Iterator[Sentence]:
-        for number, item in enumerate(sentences, 1):
-            sentence = to_sentence(item, number, reads=self.reads_tags, needs=self.needs_tags)
+    def _sentences(self, sentences: Iterable[SentenceLike], constraints: GivenConstraints | None) -> Iterator[Sentence]:
+        numbered = enumerate(sentences, 1)
+        made = (to_sentence(item, number, reads=self.reads_tags, needs=self.needs_tags) for number, item in numbered)
+        for number, sentence in enumerate(constrained(made, constraints), 1):
             check_tags(sentence, self.needs_tags, self._model.vocabulary, name=f"sentence {number}")
+            check_constraints(sentence, self._model.vocabulary, name=f"sentence {number}")
             yield sentence
 
+    def _constrain(self, sentence: Sentence, constraints: ConstraintsOf | None) -> Sentence:
+        """A sentence found in a text."""
+        if constraints is None:
+            return sentence
+        sentence = with_constraints(sentence, constraints(sentence))
+        check_constraints(sentence, self._model.vocabulary, name=f"the sentence {' '.join(sentence.forms)!r}")
+        return sentence
+
     def _read(
-        self, texts: Iterable[str], tokenizer: Tokenizer, *, batch_size: int, one_sentence: bool
+        self,
+        texts: Iterable[str],
+        tokenizer: Tokenizer,
+        constraints: ConstraintsOf | None,
+        *,
+        batch_size: int,
+        one_sentence: bool,
     ) -> Iterator[Document]:
         for part in _text_parts(texts, 1 if batch_size == 1 else TEXT_BUFFERED):
             tokens = tokenizer.tokenize_all(part)
             if one_sentence:
                 tokens = [[[token for sentence in found for token in sentence]] if found else [] for found in tokens]
             made = [list(sentences_of(text, found)) for text, found in zip(part, tokens, strict=True)]
-            parses = iter(self._parse([sentence for of_text in made for sentence in of_text], batch_size))
+            sentences = [self._constrain(sentence, constraints) for of_text in made for sentence in of_text]
+            parses = iter(self._parse(sentences, batch_size))
             for text, found, of_text in zip(part, tokens, made, strict=True):
                 yield Document(text, tuple(islice(parses, len(of_text))), tuple(map(tuple, found)))
 

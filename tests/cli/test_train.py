@@ -475,3 +475,34 @@ main()
         assert done.stderr.count("\n") == 1
         assert done.stdout.count('"conllx"') == 2
         assert '"needs_tags"' in done.stdout
+
+
+class TestTreesInPart:
+    def test_unknown_heads_cost_nothing(self, train: Train, tmp_path: Path, run: Run) -> None:
+        """Half of the heads taken out of the toy treebank."""
+        lines = TRAIN.read_text(encoding="utf-8").splitlines()
+        for number, line in enumerate(lines):
+            cells = line.split("\t")
+            if cells[0].isdigit() and number % 2:
+                lines[number] = "\t".join([*cells[:6], "_", "_", *cells[8:]])
+        path = tmp_path / "half.conllu"
+        path.write_text("\n".join(lines) + "\n\n", encoding="utf-8")
+        done = train(path, "-o", tmp_path / "m", "--epochs", "1")
+        assert done.code == 0, done.stderr
+        assert re.search(
+            r"^in part: 1\d\d words have no head and cost nothing; \d sentences", done.stderr, re.MULTILINE
+        )
+        assert re.search(r"1\d\d words without a head", (tmp_path / "m" / "README.md").read_text(encoding="utf-8"))
+        assert run("parse", "-m", tmp_path / "m", TRAIN, "-o", tmp_path / "out.conllu").returncode == 0
+
+    def test_no_heads_at_all(self, train: Train, tmp_path: Path) -> None:
+        path = tmp_path / "bare.conllu"
+        path.write_text(FOX.replace("\t2\tnsubj", "\t_\t_").replace("\t0\troot", "\t_\t_"), encoding="utf-8")
+        assert train(path, "-o", tmp_path / "m").error == f"{path}: no word has a HEAD, so there is nothing to learn"
+        assert not (tmp_path / "m").exists()
+
+    def test_dev_trees_must_be_whole(self, train: Train, tmp_path: Path) -> None:
+        path = tmp_path / "dev.conllu"
+        path.write_text(FOX.replace("\t2\tnsubj", "\t_\t_"), encoding="utf-8")
+        error = train(TRAIN, "--dev", path, "-o", tmp_path / "m").error
+        assert error.startswith(f"{path}:1: word 1 'foxes' has no head; a gold tree needs a HEAD for every word")

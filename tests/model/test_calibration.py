@@ -54,9 +54,9 @@ def test_that_of_other_weights_counts_as_none(place: Path, make_model: MakeModel
     assert load_model(place).calibration is None
 
 
-@pytest.mark.parametrize("half", [False, True])
-def test_a_copy_has_it(place: Path, tmp_path: Path, half: bool) -> None:
-    load(place).save(tmp_path / "copy", half=half)
+@pytest.mark.parametrize("bits", [32, 16, 8])
+def test_a_copy_has_it(place: Path, tmp_path: Path, bits: int) -> None:
+    load(place).save(tmp_path / "copy", bits=bits)
     assert load_model(tmp_path / "copy").calibration == BY_HAND
 
 

@@ -42,9 +42,11 @@ def test_the_roots_relation_is_kept_apart(sentences: list[Sentence]) -> None:
     assert vocabulary.root_relation == "root"
 
 
-def test_a_relation_not_given_is_an_underscore() -> None:
-    vocabulary = Vocabulary.of([Sentence.from_words(["a", "b"], heads=[2, 0])], tag_kinds=[])
-    assert (vocabulary.relations, vocabulary.root_relation) == (("_",), "_")
+def test_a_relation_that_is_not_given_is_none() -> None:
+    sentence = Sentence.from_words(["a", "b"], heads=[2, 0])
+    known = Sentence.from_words(["a", "b"], heads=[2, 0], relations=["det", "top"])
+    vocabulary = Vocabulary.of([sentence, sentence, known], tag_kinds=[])
+    assert (vocabulary.relations, vocabulary.root_relation) == (("det",), "top")
 
 
 def test_no_sentences_make_an_empty_vocabulary() -> None:

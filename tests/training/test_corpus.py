@@ -50,6 +50,15 @@ def test_a_batch_has_its_sentences_longest_first_and_its_gold_in_rows(vocabulary
     assert [tags.tolist() for tags in batch.ids.tags] == [tags.tolist() for tags in expected.tags]
 
 
+def test_what_is_not_known_of_a_tree() -> None:
+    sentence = Sentence.from_words(["a", "b", "c"], heads=[2, None, 2], relations=["x", "y", None])
+    vocabulary = Vocabulary.of([sentence], tag_kinds=[])
+    assert vocabulary.relations == ("x",)
+    batch = Corpus([sentence], vocabulary).batch(np.array([0]), unknown_prob=NEVER, rng=np.random.default_rng(0))
+    assert batch.gold.heads.tolist() == [1, 4, 1, 3]
+    assert batch.gold.relations[[0, 2]].tolist() == [0, -1]
+
+
 def test_part_of_a_corpus_can_be_a_batch(vocabulary: Vocabulary) -> None:
     batch = Corpus(SENTENCES, vocabulary).batch(np.array([1]), unknown_prob=NEVER, rng=np.random.default_rng(0))
     assert batch.lengths.tolist() == [1]

@@ -124,6 +124,61 @@ class TestProjective:
             projective_part(treebank(tmp_path, text))
 
 
+class TestInPart:
+    """Trees of which only a part is known."""
+
+    def partial(self, tmp_path: Path, text: str) -> Treebank:
+        return read_treebank(written(tmp_path, text), is_partial=True)
+
+    def test_heads_and_relations_may_be_left_out(self, tmp_path: Path) -> None:
+        text = FOX.replace("\t2\tnsubj", "\t_\t_") + FOX.replace("\tnsubj", "\t_") + FOX + FOX.replace("\t0\t", "\t_\t")
+        assert len(projective_part(self.partial(tmp_path, text))) == 4
+
+    @pytest.mark.parametrize(
+        ("heads", "message"),
+        [
+            ("_ 3 2", ":2: the heads of these words form a cycle: 2 'w2' -> 3 'w3' -> 2 'w2'"),
+            ("0 _ 0", ":3: words 1 'w1' and 3 'w3' all have HEAD 0"),
+            ("2 3 2", ":1: no word has HEAD 0"),
+        ],
+    )
+    def test_what_is_known_must_be_of_a_tree(self, tmp_path: Path, heads: str, message: str) -> None:
+        with pytest.raises(DataError) as caught:
+            self.partial(tmp_path, rows(heads))
+        assert message in str(caught.value)
+
+    @pytest.mark.parametrize(
+        ("heads", "is_kept"),
+        [("_ _ 1 _", True), ("3 4 _ _", False), ("3 _ 0 _", True), ("4 0 _ _", False), ("_ _ _ _", False)],
+    )
+    def test_known_arcs_must_fit_into_a_projective_tree(self, tmp_path: Path, heads: str, is_kept: bool) -> None:
+        kept = projective_part(self.partial(tmp_path, FOX + rows(heads)))
+        assert len(kept) == 1 + is_kept
+
+    def test_nothing_to_learn(self, tmp_path: Path) -> None:
+        with pytest.raises(DataError, match=r"some\.conllu: no word has a HEAD, so there is nothing to learn"):
+            projective_part(self.partial(tmp_path, rows("_ _") * 2))
+        with pytest.raises(
+            DataError, match=r"some\.conllu: no word has a HEAD and a DEPREL, so there are no relations"
+        ):
+            projective_part(self.partial(tmp_path, FOX.replace("\tnsubj", "\t_")))
+
+    def test_counts(self, tmp_path: Path) -> None:
+        train = self.partial(tmp_path, FOX + rows("_ _ 1 _") + rows("_ _") + rows("3 4 _ _"))
+        report = describe(train, 2, None, Vocabulary.of(projective_part(train), tag_kinds=[]))
+        assert (report.nothing_known, report.non_projective, report.unknown_heads) == (1, 1, 5)
+        assert report.relations == 3  # nsubj, x and root
+
+
+def rows(heads: str) -> str:
+    """A sentence of words with these heads, and relations where they are known."""
+    lines = (
+        f"{m}\tw{m}\t_\tX\tY\t_\t{head}\t{'_' if head == '_' else 'x' if head != '0' else 'root'}\t_\t_\n"
+        for m, head in enumerate(heads.split(), 1)
+    )
+    return "".join(lines) + "\n"
+
+
 class TestDescribe:
     def test_counts(self, tmp_path: Path) -> None:
         train = treebank(tmp_path, FOX * 2 + CROSSING + ONE_WORD, "train.conllu")
@@ -136,6 +191,8 @@ class TestDescribe:
             "relations": 5,  # nsubj, x, y, z and root
             "non_projective": 1,
             "non_projective_percent": 25.0,
+            "unknown_heads": 0,
+            "nothing_known": 0,
             "dev": str(tmp_path / "dev.conllu"),
             "dev_sentences": 2,
             "dev_words": 6,

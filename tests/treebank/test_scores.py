@@ -141,8 +141,8 @@ def conllu(name: str, *sentences: str) -> ConlluReader:
         (["a/0", "b/0"], ["a/0", "c/0"], "^system:3: sentence 2 differs at word 1: 'c' here, 'b' in gold:3; compare"),
         (["a/0 b/1"], ["a/0"], "^system:1: sentence 1 differs at word 2: the sentence's end here, 'b' in gold:2"),
         (["a/0"], ["a/0 b/1"], "^system:2: sentence 1 differs at word 2: 'b' here, the sentence's end in gold:1"),
-        (["a/0 b/_"], ["a/0 b/1"], "^gold:2: word 2 'b' of gold sentence 1 has no head; parse the file first"),
-        (["a/0 b/1"], ["a/_ b/_"], "^system:1: word 1 'a' of system sentence 1 has no head"),
+        (["a/0 b/_"], ["a/0 b/1"], "^gold:2: word 2 'b' of gold sentence 1 has no head; scores need whole"),
+        (["a/0 b/1"], ["a/_ b/_"], "^system:1: word 1 'a' of system sentence 1 has no head; parse the file"),
     ],
 )
 def test_sides_that_do_not_fit_are_named(gold: list[str], system: list[str], message: str) -> None:

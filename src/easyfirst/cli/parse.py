@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Protocol
 
 import typer
 
+from easyfirst.cli.constraints import KeptHeads, Misc, constraints_reader
 from easyfirst.cli.files import STANDARD, Inputs, check_output, is_standard_output, open_output, warn_of_name
 from easyfirst.cli.output import Target, check_calibrated, document_writer, is_terminal, sentence_writer, target_of
 from easyfirst.cli.texts import Place, Texts
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
     from easyfirst.model.vocab import Vocabulary
     from easyfirst.parser import Parser
     from easyfirst.parsing.batch import Parse
+    from easyfirst.text.constraints import ConstraintsOf
 
 
 MANY_UNKNOWN = 0.3
@@ -87,6 +89,8 @@ def parse(
             "--confidence", help="Add how sure arcs are: ArcConf=, LabelConf=, Step= in MISC; JSON always has it."
         ),
     ] = False,
+    constraints: Misc = False,
+    keep_heads: KeptHeads = False,
     batch_size: Annotated[
         int, typer.Option(min=1, help="Sentences parsed at once; 1: each is written before the next is read.")
     ] = 256,
@@ -106,6 +110,7 @@ def parse(
       easyfirst parse --from text letters.txt -o letters.conllu
       easyfirst parse --model my-model input.conllu -o output.conllu
       easyfirst parse input.conllu --confidence -o output.conllu
+      easyfirst parse --keep-heads half-annotated.conllu -o whole.conllu
       echo "The fox jumps" | easyfirst parse --from tokens
     """
     set_threads(threads)
@@ -117,7 +122,11 @@ def parse(
         work: _Work = _Sentences(inputs or [], is_tokens=source is Format.tokens)
     else:
         work = _Documents([text] if text is not None else Texts(inputs or [], by_line=source is Format.lines))
-    options = _Options(wanted, deps=deps, write_tags=write_tags, confidence=confidence, batch_size=batch_size)
+    is_conllu = text is None and source in (None, Format.conllu)
+    known = constraints_reader(misc=constraints, heads=keep_heads, is_conllu=is_conllu)
+    options = _Options(
+        wanted, deps=deps, write_tags=write_tags, confidence=confidence, batch_size=batch_size, constraints=known
+    )
 
     from easyfirst.parser import load
 
@@ -156,6 +165,7 @@ class _Options:
     write_tags: bool
     confidence: bool
     batch_size: int
+    constraints: ConstraintsOf | None
 
 
 class _Work(Protocol):
@@ -199,7 +209,7 @@ class _Sentences:
         tags = self._is_tokens or options.write_tags
         write = sentence_writer(options.target, deps=options.deps, tags=tags, confidence=options.confidence)
         self._tags = _TagCheck(parser.model.vocabulary)
-        for parse in parser.pipe(sources, batch_size=options.batch_size):
+        for parse in parser.pipe(sources, batch_size=options.batch_size, constraints=options.constraints):
             self._tags.see(parse)
             rest = sources.before(self.n_sentences)
             yield (rest if keeps_rest else b"") + write(parse)

@@ -73,11 +73,16 @@ class TrainingReport:
             print(text, file=sys.stderr, flush=True)
 
     def data(self, report: DataReport) -> None:
-        self._n_sentences = report.train_sentences - report.non_projective
+        self._n_sentences = report.train_sentences - report.non_projective - report.nothing_known
         self.note(
             f"train: {report.train_sentences:,} sentences, {report.train_words:,} words, {report.relations} relations; "
             f"{report.non_projective:,} non-projective sentences ({report.non_projective_percent:.1f} %) skipped"
         )
+        if report.unknown_heads or report.nothing_known:
+            self.note(
+                f"in part: {report.unknown_heads:,} words have no head and cost nothing; {report.nothing_known:,} "
+                "sentences without any head skipped"
+            )
         if report.dev is not None:
             self.note(
                 f"dev: {report.dev_sentences:,} sentences, {report.dev_words:,} words, "

@@ -70,7 +70,8 @@ class Vocabulary:
             for kind in tag_kinds:
                 tags[kind].update(tags_of(sentence, kind))
             for head, relation in zip(sentence.heads, sentence.relations, strict=True):
-                (roots if head == 0 else relations)[relation or "_"] += 1
+                if head is not None and relation is not None:  # else it is not known in full, and not learnt
+                    (roots if head == 0 else relations)[relation] += 1
         ranked = ranked_names(words, min_count)
         return cls(
             words=numbered(ranked),

@@ -7,7 +7,7 @@ bounded in sentences and in words: every word of a batch costs the engine memory
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -24,6 +24,8 @@ from easyfirst.nn.network import network_of
 from easyfirst.nn.sequences import Packing
 from easyfirst.nn.words import encode_words
 from easyfirst.parsing.confidence import Confidence, confidence_of, misc_of, require_confidence, rounded
+from easyfirst.parsing.conflicts import check_constraints
+from easyfirst.parsing.constrained import Constrained
 from easyfirst.parsing.derivation import Attachment, Derivations, Steps, finite
 from easyfirst.parsing.engine import Choose, Engine, easiest
 from easyfirst.parsing.workspace import Workspace
@@ -75,6 +77,16 @@ class Parse:
         return Tree(self.heads, self.relations)
 
     @property
+    def fixed_heads(self) -> tuple[int, ...]:
+        """The words whose heads were not for the parser to find, because constraints fixed them."""
+        return () if self.sentence.constraints is None else tuple(sorted(self.sentence.constraints.heads))
+
+    @property
+    def fixed_relations(self) -> tuple[int, ...]:
+        """The words whose relations were fixed by constraints."""
+        return () if self.sentence.constraints is None else tuple(sorted(self.sentence.constraints.relations))
+
+    @property
     def words(self) -> tuple[Word, ...]:
         """The words with all their columns, heads and relations from this parse."""
         return self.sentence.with_tree(self.heads, self.relations).words
@@ -114,7 +126,8 @@ class Parse:
     def to_dict(self) -> dict[str, Any]:
         """For JSON: how sure the tree is; the words with their tags, heads and relations, how sure these are (null if
         the model has no calibration), and how each attachment was decided: at which step, with what score and by what
-        margins (null for the root, which is what is left)."""
+        margins (null for the root, which is what is left, and where there was no other action). With constraints, each
+        word says what of it was ``fixed``: a list of ``head`` and ``relation``."""
         decided = {step.modifier: step for step in self.derivation}
         confidence = self.confidence
         words: list[dict[str, Any]] = []
@@ -138,6 +151,10 @@ class Parse:
                     "label_margin": finite(step.label_margin) if step else None,
                 }
             )
+        if self.sentence.constraints is not None:
+            fixed = {"head": self.fixed_heads, "relation": self.fixed_relations}
+            for m, word in enumerate(words, 1):
+                word["fixed"] = [what for what, modifiers in fixed.items() if m in modifiers]
         return {"confidence": rounded(confidence.tree) if confidence else None, "words": words}
 
     def to_bytes(self, *, deps: bool = False, tags: bool = False, confidence: bool = False) -> bytes:
@@ -202,12 +219,23 @@ class BatchParser:
         parts = [sentences[begin : begin + READ_AT_ONCE] for begin in range(0, len(sentences), READ_AT_ONCE)]
         with overflow_is_fine():
             vectors = np.concatenate([self._encode(part) for part in parts])
+        is_constrained = any(sentence.constraints is not None for sentence in sentences)
+        if is_constrained:
+            choose = Constrained(lengths, [check_constraints(s, self.vocabulary) for s in sentences], choose)
         derivations = self.engine.run(vectors, lengths, choose, workspace)
-        return _read_off(sentences, derivations, self.vocabulary, self.calibration)
+        parses = _read_off(sentences, derivations, self.vocabulary, self.calibration)
+        return map(_with_fixed_root, parses) if is_constrained else parses
 
     def _encode(self, sentences: Sequence[Sentence]) -> npt.NDArray[np.float32]:
         packing = Packing.of([len(sentence) for sentence in sentences])
         return encode_words(NUMPY, self.engine.network.words, self.vocabulary.encode(sentences), packing)
+
+
+def _with_fixed_root(parse: Parse) -> Parse:
+    """The root's relation is no action's; if constraints fix it, it is that one."""
+    root = parse.tree.root
+    fixed = parse.sentence.constraints and parse.sentence.constraints.relations.get(root)
+    return replace(parse, relations=(*parse.relations[: root - 1], fixed, *parse.relations[root:])) if fixed else parse
 
 
 def check_tags(

@@ -51,6 +51,13 @@ class Candidates:
         self._left_places = 2 * self._cells + LEFT  # row -> where the best of its pair's actions to the left is
         self._right_places = 2 * self._cells + RIGHT
 
+    def _share(self, other: Candidates) -> None:
+        """Be like another one, but with a grid that can be changed without changing the other's."""
+        for name in Candidates.__slots__:
+            setattr(self, name, getattr(other, name))
+        self._best, self._relations = other._best.copy(), other._relations.copy()
+        self._best_of_each, self._relation_of_each = self._best.reshape(-1), self._relations.reshape(-1)
+
     def best(self, n_active: int) -> Floats:
         """The best score of each pair and direction: (n_active, width * 2), a view."""
         return self._best[: n_active * self.width].reshape(n_active, self.width * 2)
@@ -58,6 +65,16 @@ class Candidates:
     def best_relations(self, n_active: int) -> Ints:
         """The relations those scores belong to: (n_active, width * 2), a view."""
         return self._relations[: n_active * self.width].reshape(n_active, self.width * 2)
+
+    def arcs(self, n_active: int) -> tuple[Ints, Ints, Ints]:
+        """The words of each line of the grid as rows (n_active, width), and the heads and modifiers that its cells are
+        about: (n_active, width * 2). Where there is no pair, they mean nothing."""
+        pending = self.pending
+        rows = np.minimum(pending.starts[:n_active, None] + np.arange(self.width), pending.outside)
+        ends = np.concatenate([pending.next[rows], rows], axis=1).reshape(n_active, 2, -1)
+        h = ends.swapaxes(1, 2).reshape(n_active, -1)  # LEFT, RIGHT
+        m = ends[:, ::-1].swapaxes(1, 2).reshape(n_active, -1)
+        return rows, h, m
 
     def update(self, left: Ints, scores: Floats) -> None:
         """New scores (n, 2 * n_relations) of pairs, known by the rows of pend[i]."""
@@ -88,6 +105,14 @@ class Candidates:
         right_goes = self._best_of_each.take(self._left_places.take(pending.next.take(left)))
         np.maximum(left_goes, right_goes, out=left_goes)
         return np.maximum(left_goes, self._best_of_each.take(places ^ 1), out=left_goes)
+
+    def rival_cells(self, start: int, cell: int) -> list[int]:
+        """Where in the line of the sentence that begins in row ``start`` those actions are that :meth:`rival_arcs`
+        looks at, for the action in this cell."""
+        pending, left = self.pending, start + (cell >> 1)
+        before, right = int(pending.previous[left]), int(pending.next[left])
+        pairs = ((before, RIGHT), (right, LEFT))
+        return [cell ^ 1, *(2 * (row - start) + direction for row, direction in pairs if row != pending.outside)]
 
     def rival_relations(self, left: Ints, directions: Ints, relations: Ints) -> Floats:
         """The best score of the same arcs with another relation."""

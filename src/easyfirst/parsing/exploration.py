@@ -77,14 +77,9 @@ class Explorer:
 
     def best_of_each(self, candidates: Candidates, n_active: int) -> tuple[Actions, Actions]:
         """The best correct and the best wrong action of every sentence."""
-        pending = candidates.pending
         gold = self._oracle.gold
         best = candidates.best(n_active)
-        rows = np.minimum(pending.starts[:n_active, None] + np.arange(candidates.width), pending.outside)
-        right = pending.next[rows]
-        ends = np.concatenate([right, rows], axis=1).reshape(n_active, 2, -1)
-        h = ends.swapaxes(1, 2).reshape(best.shape)  # LEFT, RIGHT
-        m = ends[:, ::-1].swapaxes(1, 2).reshape(best.shape)
+        rows, h, m = candidates.arcs(n_active)
         is_pair = best > -np.inf
         is_gold, is_free = self._oracle.judge(h, m)
         is_gold &= is_pair

@@ -10,7 +10,8 @@ import numpy as np
 from easyfirst.model.vocab import UNKNOWN, Vocabulary
 from easyfirst.nn.arrays import Floats, Ints
 from easyfirst.nn.words import WordIds
-from easyfirst.parsing.oracle import Gold
+from easyfirst.parsing.oracle import UNKNOWN as NOT_KNOWN
+from easyfirst.parsing.oracle import Gold, rows_of_heads
 from easyfirst.treebank.sentence import Sentence
 
 
@@ -28,16 +29,18 @@ class Batch:
 
 
 class Corpus:
-    """Training sentences: projective, with heads and relations."""
+    """Training sentences: projective, with heads and relations, of which some may not be known."""
 
     def __init__(self, sentences: Sequence[Sentence], vocabulary: Vocabulary) -> None:
         self.ids = vocabulary.encode(sentences)
         self.lengths = np.array([len(sentence) for sentence in sentences], dtype=np.int64)
         self._starts = np.cumsum(self.lengths) - self.lengths
-        self._heads = np.array([head for sentence in sentences for head in sentence.heads], dtype=np.int64)
+        heads = (NOT_KNOWN if head is None else head for sentence in sentences for head in sentence.heads)
+        self._heads = np.array(list(heads), dtype=np.int64)
         numbers = {relation: number for number, relation in enumerate(vocabulary.relations)}
-        labels = (relation or "_" for sentence in sentences for relation in sentence.relations)
-        self._relations = np.array([numbers.get(label, 0) for label in labels], dtype=np.int64)  # 0 only at roots
+        labels = (relation for sentence in sentences for relation in sentence.relations)
+        known = [NOT_KNOWN if label is None else numbers.get(label, 0) for label in labels]  # 0 only at roots
+        self._relations = np.array(known, dtype=np.int64)
 
     def __len__(self) -> int:
         return len(self.lengths)
@@ -51,7 +54,7 @@ class Corpus:
         rows = np.arange(n_words) + np.repeat(self._starts[numbers] - starts, lengths)
         heads = self._heads[rows]
         gold = Gold(
-            heads=np.append(np.where(heads == 0, n_words, heads - 1 + np.repeat(starts, lengths)), n_words),
+            heads=np.append(rows_of_heads(heads, np.repeat(starts, lengths), n_words), n_words),
             relations=np.append(self._relations[rows], 0),
         )
         return Batch(lengths, drop_words(_select(self.ids, rows), unknown_prob, rng), gold)

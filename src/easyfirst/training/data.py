@@ -10,8 +10,10 @@ from os import PathLike, fspath
 from easyfirst.errors import DataError
 from easyfirst.model.vocab import Vocabulary, normalise, tags_of
 from easyfirst.nn.network import TAG_KINDS
+from easyfirst.parsing.feasible import Wanted, find_tree
 from easyfirst.treebank.conllu import ConlluReader
 from easyfirst.treebank.files import open_file
+from easyfirst.treebank.partial import check_known_arcs, knows_nothing
 from easyfirst.treebank.projective import is_projective
 from easyfirst.treebank.scores import percent
 from easyfirst.treebank.sentence import Sentence
@@ -52,6 +54,10 @@ class DataReport:
     non_projective: int
     """Training sentences that are skipped, because no bottom-up parser can build their trees."""
     non_projective_percent: float
+    unknown_heads: int
+    """Words of the others whose heads are not known: they cost nothing."""
+    nothing_known: int
+    """Training sentences that are skipped, because no word of them has a head."""
     dev: str | None
     dev_sentences: int
     dev_words: int
@@ -62,14 +68,18 @@ class DataReport:
         return asdict(self)
 
 
-def read_treebank(path: str | PathLike[str]) -> Treebank:
-    """All sentences of a file; raises :class:`DataError` if there are none or one has no proper tree."""
+def read_treebank(path: str | PathLike[str], *, is_partial: bool = False) -> Treebank:
+    """All sentences of a file; raises :class:`DataError` if there are none or one has no proper tree. Where only a part
+    of the trees need be known (``is_partial``), that part must be of a tree."""
     sentences: list[Sentence] = []
     digest = hashlib.sha256()
     with open_file(path) as stream:  # read once: it may be a pipe
         reader = ConlluReader(stream, fspath(path))
         for sentence in reader:
-            check_tree(sentence)
+            if is_partial:
+                check_known_arcs(sentence)
+            else:
+                check_tree(sentence)
             sentences.append(sentence)
             digest.update(sentence.to_bytes())
     digest.update(reader.trailer)
@@ -87,16 +97,28 @@ def check_tags_given(treebank: Treebank, tag_kinds: Sequence[str]) -> None:
 
 
 def projective_part(treebank: Treebank) -> list[Sentence]:
-    """The sentences a bottom-up parser can learn from."""
-    kept = [s for s in treebank.sentences if is_projective([head or 0 for head in s.heads])]
+    """The sentences a bottom-up parser can learn from: what is known of their trees is something, and projective."""
+    if all(map(knows_nothing, treebank.sentences)):
+        raise DataError("no word has a HEAD, so there is nothing to learn", source=treebank.path)
+    kept = [s for s in treebank.sentences if not knows_nothing(s) and _fits_projective_tree(s)]
     if not any(len(sentence) > 1 for sentence in kept):
         raise DataError("no projective sentence of two words or more to learn from", source=treebank.path)
+    if not any(head and relation for s in kept for head, relation in zip(s.heads, s.relations, strict=True)):
+        raise DataError("no word has a HEAD and a DEPREL, so there are no relations to learn", source=treebank.path)
     return kept
 
 
-def describe(train: Treebank, n_projective: int, dev: Treebank | None, vocabulary: Vocabulary) -> DataReport:
-    """Count what there is."""
+def _fits_projective_tree(sentence: Sentence) -> bool:
+    heads = [head for head in sentence.heads if head is not None]
+    if len(heads) == len(sentence):
+        return is_projective(heads)
+    return find_tree(Wanted.fixed(sentence.heads)) is not None
+
+
+def describe(train: Treebank, n_kept: int, dev: Treebank | None, vocabulary: Vocabulary) -> DataReport:
+    """Count what there is; ``n_kept`` training sentences are learnt from."""
     n_train = len(train.sentences)
+    known = [sentence for sentence in train.sentences if not knows_nothing(sentence)]
     dev_forms = [form for sentence in dev.sentences for form in sentence.forms] if dev else []
     n_unknown = sum(normalise(form) not in vocabulary.words for form in dev_forms)
     return DataReport(
@@ -104,8 +126,10 @@ def describe(train: Treebank, n_projective: int, dev: Treebank | None, vocabular
         train_sentences=n_train,
         train_words=train.n_words,
         relations=len(vocabulary.relations) + (vocabulary.root_relation not in vocabulary.relations),
-        non_projective=n_train - n_projective,
-        non_projective_percent=percent(n_train - n_projective, n_train),
+        non_projective=len(known) - n_kept,
+        non_projective_percent=percent(len(known) - n_kept, n_train),
+        unknown_heads=sum(sentence.heads.count(None) for sentence in known),
+        nothing_known=n_train - len(known),
         dev=dev.path if dev else None,
         dev_sentences=len(dev.sentences) if dev else 0,
         dev_words=len(dev_forms),

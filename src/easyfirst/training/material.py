@@ -47,7 +47,7 @@ class Material:
     @classmethod
     def read(cls, job: Job, *, freeze_external: bool) -> Material:
         """From the files of a job."""
-        train = read_treebank(job.train)
+        train = read_treebank(job.train, is_partial=True)
         dev = read_treebank(job.dev) if job.dev else None
         if job.vectors is None:
             return cls(train, dev)

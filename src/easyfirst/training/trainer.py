@@ -225,7 +225,8 @@ class Run:
         """The model's README."""
         data = self.data
         skipped = f"{data.non_projective} non-projective sentences left out" if data.non_projective else ""
-        note = "; ".join(filter(None, (skipped, self.material.note)))
+        partial = f"{data.unknown_heads} words without a head" if data.unknown_heads else ""
+        note = "; ".join(filter(None, (skipped, partial, self.material.note)))
         files = [
             DataFacts(
                 use="training", file=data.train, sentences=data.train_sentences, words=data.train_words, note=note

@@ -193,8 +193,9 @@ def tree_heads(number: int, side: str, sentence: Sentence) -> list[int]:
     heads = [head for head in sentence.heads if head is not None]
     if len(heads) < len(sentence):
         m = sentence.heads.index(None)
+        hint = "scores need whole gold trees: fill it in" if side == "gold" else "parse the file first"
         raise DataError(
-            f"word {m + 1} {sentence.forms[m]!r} of {side} sentence {number} has no head; parse the file first",
+            f"word {m + 1} {sentence.forms[m]!r} of {side} sentence {number} has no head; {hint}",
             source=sentence.source,
             line=sentence.word_line(m),
         )
