@@ -23,6 +23,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -83,8 +84,8 @@ def timed(times: Times, work: Callable[[], object]) -> None:
     times.add(time.perf_counter() - wall, time.process_time() - cpu)
 
 
-def measure(model: str, treebank: Path, runs: int, connections: int) -> dict[str, Any]:
-    sentences = list(easyfirst.read_conllu(treebank))
+def measure(model: str, treebank: Path, n_sentences: int, runs: int, connections: int) -> dict[str, Any]:
+    sentences = list(islice(easyfirst.read_conllu(treebank), n_sentences))
     words = [list(sentence.forms) for sentence in sentences]
     texts = [sentence.metadata.get("text", " ".join(sentence.forms)) for sentence in sentences]
     parser = easyfirst.load(model)
@@ -135,10 +136,11 @@ def main() -> None:
     options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     options.add_argument("--model", default="en")
     options.add_argument("--treebank", type=Path, required=True)
+    options.add_argument("--sentences", type=int, default=2000, help="the first so many of the treebank")
     options.add_argument("--runs", type=int, default=5)
     options.add_argument("--connections", type=int, default=250)
     given = options.parse_args()
-    found = measure(given.model, given.treebank, given.runs, given.connections)
+    found = measure(given.model, given.treebank, given.sentences, given.runs, given.connections)
     rows = [
         [
             row["input"],
