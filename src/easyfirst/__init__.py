@@ -25,10 +25,10 @@ if TYPE_CHECKING:
     from easyfirst.errors import ModelError as ModelError
     from easyfirst.parser import Parser as Parser
     from easyfirst.parser import load as load
-    from easyfirst.parsing.batch import Parse as Parse
     from easyfirst.parsing.confidence import Confidence as Confidence
     from easyfirst.parsing.derivation import Attachment as Attachment
     from easyfirst.parsing.explanation import Explanation as Explanation
+    from easyfirst.parsing.parse import Parse as Parse
     from easyfirst.text.document import Document as Document
     from easyfirst.treebank.conllu import read_conllu as read_conllu
     from easyfirst.treebank.constraints import Constraints as Constraints
@@ -53,7 +53,7 @@ _HOMES = {
     "Explanation": "easyfirst.parsing.explanation",
     "InputError": "easyfirst.errors",
     "ModelError": "easyfirst.errors",
-    "Parse": "easyfirst.parsing.batch",
+    "Parse": "easyfirst.parsing.parse",
     "Parser": "easyfirst.parser",
     "Sentence": "easyfirst.treebank.sentence",
     "Token": "easyfirst.treebank.raw_text",

@@ -22,9 +22,10 @@ from easyfirst.model.files import remove_part
 from easyfirst.model.part import TAGGER, TOKENIZER, VECTORS
 from easyfirst.model.store import Model, load_model, save_model
 from easyfirst.model.word_vectors import save_word_vectors
-from easyfirst.parsing.batch import BATCH_SIZE, MAX_BATCH_WORDS, BatchParser, Parse, check_tags
+from easyfirst.parsing.batch import BATCH_SIZE, MAX_BATCH_WORDS, BatchParser, check_tags
 from easyfirst.parsing.conflicts import check_constraints
 from easyfirst.parsing.explanation import RUNNERS_UP, Explanation, explain
+from easyfirst.parsing.parse import Parse
 from easyfirst.text.constraints import ConstraintsOf, GivenConstraints, constrained, with_constraints
 from easyfirst.text.document import Document
 from easyfirst.text.given import SentenceLike, check_sentences, check_texts, to_sentence

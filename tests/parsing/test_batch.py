@@ -19,8 +19,9 @@ from easyfirst.nn.namespace import NUMPY
 from easyfirst.nn.network import network_of
 from easyfirst.nn.sequences import Packing
 from easyfirst.nn.words import encode_words
-from easyfirst.parsing.batch import BatchParser, Parse, _batches, check_tags
+from easyfirst.parsing.batch import BatchParser, _batches, check_tags
 from easyfirst.parsing.engine import Engine, easiest
+from easyfirst.parsing.parse import Parse
 from easyfirst.treebank.conllu import read_conllu
 from easyfirst.treebank.sentence import Sentence
 from easyfirst.treebank.tree import Tree, find_cycle

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from rich.console import Console
     from rich.table import Table
 
-    from easyfirst.parsing.batch import Parse
+    from easyfirst.parsing.parse import Parse
     from easyfirst.parsing.reliability import Judgement
 
 WIDTH = 120

@@ -15,7 +15,7 @@ from easyfirst.errors import ModelError
 if TYPE_CHECKING:
     from easyfirst.cli.texts import Place
     from easyfirst.parser import Parser
-    from easyfirst.parsing.batch import Parse
+    from easyfirst.parsing.parse import Parse
     from easyfirst.text.document import Document
 
 

@@ -7,8 +7,7 @@ bounded in sentences and in words: every word of a batch costs the engine memory
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from typing import Any
+from dataclasses import replace
 
 import numpy as np
 import numpy.typing as npt
@@ -23,15 +22,13 @@ from easyfirst.nn.namespace import NUMPY
 from easyfirst.nn.network import network_of
 from easyfirst.nn.sequences import Packing
 from easyfirst.nn.words import encode_words
-from easyfirst.parsing.confidence import Confidence, confidence_of, misc_of, require_confidence, rounded
 from easyfirst.parsing.conflicts import check_constraints
 from easyfirst.parsing.constrained import Constrained
-from easyfirst.parsing.derivation import Attachment, Derivations, Steps, finite
+from easyfirst.parsing.derivation import Derivations, Steps
 from easyfirst.parsing.engine import Choose, Engine, easiest
+from easyfirst.parsing.parse import Parse
 from easyfirst.parsing.workspace import Workspace
-from easyfirst.render.terminal import draw_tree
-from easyfirst.treebank.sentence import Sentence, Word
-from easyfirst.treebank.tree import Tree
+from easyfirst.treebank.sentence import Sentence
 
 BATCH_SIZE = 256
 MAX_BATCH_WORDS = 6144
@@ -39,137 +36,6 @@ MAX_BATCH_WORDS = 6144
 
 READ_AT_ONCE = 96
 """How many sentences the BiLSTM reads at a time: what it makes of so many words of each stays in the cache."""
-
-
-@dataclass(frozen=True, slots=True, repr=False)
-class Parse:
-    """A sentence and the tree the parser built over it."""
-
-    sentence: Sentence
-    """As it was given; if it had heads and relations, it still has them."""
-    heads: tuple[int, ...]
-    """The head of each word: its id, counted from 1, or 0 for the root, of which there is exactly one."""
-    relations: tuple[str, ...]
-    steps: Steps = field(compare=False)
-    """What ``derivation`` is made of, in arrays."""
-    tagged: Sentence = field(compare=False)
-    """The sentence with the tags it was parsed with: given ones and, where there was none, predicted ones."""
-    calibration: Calibration | None = field(default=None, compare=False)
-    """What ``confidence`` is made with, if the model has one."""
-
-    def __len__(self) -> int:
-        return len(self.heads)
-
-    def __repr__(self) -> str:
-        return f"Parse({' '.join(self.sentence.forms)!r}, heads={self.heads}, relations={self.relations})"
-
-    def __str__(self) -> str:
-        """A line for each word: its id, its form, its head and the relation between them."""
-        id_width = len(str(len(self)))
-        form_width = max(map(len, self.sentence.forms))
-        rows = enumerate(zip(self.sentence.forms, self.heads, self.relations, strict=True), 1)
-        return "\n".join(
-            f"{m:>{id_width}} {form:<{form_width}} {head:>{id_width}} {relation}" for m, (form, head, relation) in rows
-        )
-
-    @property
-    def tree(self) -> Tree:
-        return Tree(self.heads, self.relations)
-
-    @property
-    def fixed_heads(self) -> tuple[int, ...]:
-        """The words whose heads were not for the parser to find, because constraints fixed them."""
-        return () if self.sentence.constraints is None else tuple(sorted(self.sentence.constraints.heads))
-
-    @property
-    def fixed_relations(self) -> tuple[int, ...]:
-        """The words whose relations were fixed by constraints."""
-        return () if self.sentence.constraints is None else tuple(sorted(self.sentence.constraints.relations))
-
-    @property
-    def words(self) -> tuple[Word, ...]:
-        """The words with all their columns, heads and relations from this parse."""
-        return self.sentence.with_tree(self.heads, self.relations).words
-
-    @property
-    def derivation(self) -> tuple[Attachment, ...]:
-        """Every attachment in the order it was decided: one less than there are words. Made anew at each call."""
-        modifiers: list[int] = self.steps.modifiers.tolist()
-        scores, margins, label_margins = (
-            column.tolist() for column in (self.steps.scores, self.steps.margins, self.steps.label_margins)
-        )
-        steps = zip(modifiers, scores, margins, label_margins, strict=True)
-        return tuple(
-            Attachment(
-                step=step,
-                head=self.heads[m - 1],
-                modifier=m,
-                relation=self.relations[m - 1],
-                score=score,
-                margin=margin,
-                label_margin=label_margin,
-            )
-            for step, (m, score, margin, label_margin) in enumerate(steps, 1)
-        )
-
-    @property
-    def confidence(self) -> Confidence | None:
-        """How sure the tree, its arcs and its labels are; None if the model has no calibration. Made anew at each
-        call."""
-        return None if self.calibration is None else confidence_of(self.heads, self.steps, self.calibration)
-
-    def draw(self, *, width: int | None = None, confidence: bool = False) -> str:
-        """The tree in characters, for a terminal of so many columns; with ``confidence``, how sure each arc is."""
-        arcs = require_confidence(self.confidence).arcs if confidence else None
-        return draw_tree(self.tagged.forms, self.heads, self.relations, self.tagged.upos, confidence=arcs, width=width)
-
-    def to_dict(self) -> dict[str, Any]:
-        """For JSON: how sure the tree is; the words with their tags, heads and relations, how sure these are (null if
-        the model has no calibration), and how each attachment was decided: at which step, with what score and by what
-        margins (null for the root, which is what is left, and where there was no other action). With constraints, each
-        word says what of it was ``fixed``: a list of ``head`` and ``relation``."""
-        decided = {step.modifier: step for step in self.derivation}
-        confidence = self.confidence
-        words: list[dict[str, Any]] = []
-        tagged = self.tagged
-        columns = zip(tagged.forms, tagged.upos, tagged.xpos, self.heads, self.relations, strict=True)
-        for m, (form, upos, xpos, head, relation) in enumerate(columns, 1):
-            step = decided.get(m)
-            words.append(
-                {
-                    "id": m,
-                    "form": form,
-                    "upos": None if upos == "_" else upos,
-                    "xpos": None if xpos == "_" else xpos,
-                    "head": head,
-                    "relation": relation,
-                    "arc_confidence": rounded(confidence.arcs[m - 1]) if confidence else None,
-                    "label_confidence": rounded(confidence.labels[m - 1]) if confidence else None,
-                    "step": step.step if step else None,
-                    "score": round(step.score, 4) if step else None,
-                    "margin": finite(step.margin) if step else None,
-                    "label_margin": finite(step.label_margin) if step else None,
-                }
-            )
-        if self.sentence.constraints is not None:
-            fixed = {"head": self.fixed_heads, "relation": self.fixed_relations}
-            for m, word in enumerate(words, 1):
-                word["fixed"] = [what for what, modifiers in fixed.items() if m in modifiers]
-        return {"confidence": rounded(confidence.tree) if confidence else None, "words": words}
-
-    def to_bytes(self, *, deps: bool = False, tags: bool = False, confidence: bool = False) -> bytes:
-        """The sentence as CoNLL-U with this tree in HEAD and DEPREL, with ``deps`` in DEPS too, with ``tags`` predicted
-        tags in UPOS and XPOS where there were none, and with ``confidence`` ``ArcConf``, ``LabelConf`` and ``Step`` in
-        MISC, which needs a model with a calibration; every other byte is as it was read."""
-        sentence = self.tagged if tags else self.sentence
-        sentence = sentence.with_tree(self.heads, self.relations, deps=deps)
-        if confidence:
-            sentence = sentence.with_misc(misc_of(self.steps, require_confidence(self.confidence)))
-        return sentence.to_bytes()
-
-    def to_conllu(self, *, deps: bool = False, tags: bool = False, confidence: bool = False) -> str:
-        """:meth:`to_bytes` as text."""
-        return self.to_bytes(deps=deps, tags=tags, confidence=confidence).decode()
 
 
 class BatchParser:

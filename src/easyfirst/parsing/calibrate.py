@@ -27,7 +27,6 @@ from easyfirst.model.calibration import (
 from easyfirst.model.card import with_section
 from easyfirst.model.files import CARD, replace_file
 from easyfirst.nn.arrays import Bools, Floats
-from easyfirst.parsing.batch import Parse
 from easyfirst.parsing.confidence import (
     Confidence,
     confidence_of,
@@ -36,6 +35,7 @@ from easyfirst.parsing.confidence import (
     tree_features,
 )
 from easyfirst.parsing.derivation import Steps
+from easyfirst.parsing.parse import Parse
 from easyfirst.parsing.regression import fit_logistic
 from easyfirst.parsing.reliability import Judgement, judge, to_markdown
 from easyfirst.treebank.sentence import Sentence

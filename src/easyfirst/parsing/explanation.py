@@ -12,10 +12,11 @@ from typing import Any
 import numpy as np
 
 from easyfirst.nn.arrays import Ints
-from easyfirst.parsing.batch import BatchParser, Parse
+from easyfirst.parsing.batch import BatchParser
 from easyfirst.parsing.candidates import Candidates
 from easyfirst.parsing.derivation import Actions, Attachment, finite, head_and_modifier
 from easyfirst.parsing.engine import Choose, easiest
+from easyfirst.parsing.parse import Parse
 from easyfirst.parsing.workspace import Workspace
 from easyfirst.render.drawing import Drawing
 from easyfirst.render.steps import StepRow, draw_steps

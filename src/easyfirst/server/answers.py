@@ -9,7 +9,7 @@ from itertools import islice
 from typing import Any, TypeAlias
 
 from easyfirst.parser import Parser
-from easyfirst.parsing.batch import Parse
+from easyfirst.parsing.parse import Parse
 from easyfirst.server.asked import Asked, Given, Texts, check_length, check_words
 from easyfirst.server.errors import RefusedError
 from easyfirst.server.limits import Limits

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from easyfirst.parsing.batch import Parse
+from easyfirst.parsing.parse import Parse
 from easyfirst.treebank.raw_text import Token
 
 
