@@ -42,11 +42,10 @@ def test_the_roots_relation_is_kept_apart(sentences: list[Sentence]) -> None:
     assert vocabulary.root_relation == "root"
 
 
-def test_a_relation_that_is_not_given_is_none() -> None:
-    sentence = Sentence.from_words(["a", "b"], heads=[2, 0])
-    known = Sentence.from_words(["a", "b"], heads=[2, 0], relations=["det", "top"])
-    vocabulary = Vocabulary.of([sentence, sentence, known], tag_kinds=[])
-    assert (vocabulary.relations, vocabulary.root_relation) == (("det",), "top")
+def test_what_is_not_known_in_full_is_no_relation() -> None:
+    sentence = Sentence.from_words(["a", "b", "c"], heads=[2, 0, None], relations=[None, None, "x"])
+    vocabulary = Vocabulary.of([sentence], tag_kinds=[])
+    assert (vocabulary.relations, vocabulary.root_relation) == ((), "root")
 
 
 def test_no_sentences_make_an_empty_vocabulary() -> None:

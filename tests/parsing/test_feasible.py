@@ -106,7 +106,17 @@ def test_what_is_allowed_leaves_a_tree_and_nothing_else_does(wanted: Wanted, ran
         regions.attach(h, m)
         pend.remove(m)
         done[m] = h
+        witness = {**done, **lookahead.witness}
+        assert tuple(witness[m] for m in range(1, wanted.n_words + 1)) in expected
     assert tuple(done.get(m, 0) for m in range(1, wanted.n_words + 1)) in expected
+
+
+def test_a_bracket_whose_head_is_attached_in_it_keeps_one_head() -> None:
+    wanted = Wanted([0, *(any_head(m, 5) for m in range(1, 6))], [(2, 4)])
+    lookahead = Lookahead(wanted, [0, 0, 3, 1, 3, 1], Regions(5, wanted.brackets))
+    assert lookahead.allows(2, 3)
+    lookahead.attached(2, 3)
+    assert sorted((lookahead.witness[2], lookahead.witness[4])) in ([1, 2], [1, 4])
 
 
 def test_two_thousand_words_with_a_forbidden_root_for_each_but_one() -> None:

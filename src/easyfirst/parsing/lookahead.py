@@ -20,9 +20,10 @@ class Lookahead:
         """``tree``: a tree that is wanted. ``regions`` are kept up to date by others."""
         self._wanted = wanted
         self._regions = regions
-        self._heads = dict(enumerate(tree[1:], 1))  # of the pending words, in the witness
+        self.witness = dict(enumerate(tree[1:], 1))
+        """The head of each pending word."""
         self._modifiers: list[set[int]] = [set() for _ in tree]
-        for m, h in self._heads.items():
+        for m, h in self.witness.items():
             self._modifiers[h].add(m)
         self._changes: dict[tuple[int, int], dict[int, int] | None] = {}
 
@@ -37,10 +38,10 @@ class Lookahead:
         changes = self._changes[h, m]
         assert changes is not None
         for word, head in changes.items():
-            self._modifiers[self._heads[word]].discard(word)
+            self._modifiers[self.witness[word]].discard(word)
             self._modifiers[head].add(word)
-            self._heads[word] = head
-        self._modifiers[self._heads.pop(m)].discard(m)
+            self.witness[word] = head
+        self._modifiers[self.witness.pop(m)].discard(m)
         self._changes.clear()
 
     def _without(self, m: int) -> dict[int, int] | None:
@@ -48,13 +49,13 @@ class Lookahead:
         for changes in self._small_changes(m):
             if all(self._wanted.allows(head, word) for word, head in changes.items()):
                 return changes
-        words = [word for word in self._heads if word != m]
+        words = [word for word in self.witness if word != m]
         return search_tree(words, self._wanted.heads, self._wanted.brackets)
 
     def _small_changes(self, m: int) -> Iterator[dict[int, int]]:
         """New heads that make the witness a projective tree without m: its modifiers go to its head, or one of them
         takes its place. Where m is the head of its region, that one must be of the region too."""
-        head, modifiers, region = self._heads[m], sorted(self._modifiers[m]), self._regions.regions[m]
+        head, modifiers, region = self.witness[m], sorted(self._modifiers[m]), self._regions.regions[m]
         if head and self._regions.is_inside(head, region):
             yield dict.fromkeys(modifiers, head)
         for heir in modifiers:
