@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from easyfirst.cli.files import STANDARD, Inputs, check_output, is_standard_output, open_output, warn_of_name
+from easyfirst.cli.options import Format, InputFiles, ModelName, OutputFile
 from easyfirst.cli.output import is_terminal
-from easyfirst.cli.parse import Format
 from easyfirst.cli.texts import Texts
 from easyfirst.cli.threads import set_threads
 from easyfirst.errors import InputError
@@ -33,20 +33,12 @@ class View(str, Enum):
 
 
 def explain(
-    inputs: Annotated[
-        list[str] | None,
-        typer.Argument(metavar="INPUT", help="Files, plain or .gz; none or '-': stdin.", show_default=False),
-    ] = None,
-    model: Annotated[
-        str, typer.Option("--model", "-m", help="A bundled model ('easyfirst models' lists them) or a directory.")
-    ] = "en",
+    inputs: InputFiles = None,
+    model: ModelName = "en",
     text: Annotated[
         str | None, typer.Option("--text", "-t", metavar="TEXT", help="Explain this text instead of files.")
     ] = None,
-    output: Annotated[
-        str | None,
-        typer.Option("--output", "-o", help="The file to write, all at once at the end; default: stdout."),
-    ] = None,
+    output: OutputFile = None,
     source: Annotated[
         Format | None,
         typer.Option(

@@ -6,13 +6,13 @@ import sys
 import time
 from collections.abc import Generator
 from contextlib import contextmanager
-from enum import Enum
 from typing import Annotated
 
 import typer
 
 from easyfirst.cli.constraints import KeptHeads, Misc, constraints_reader
 from easyfirst.cli.files import check_output, is_standard_output, open_output, warn_of_name
+from easyfirst.cli.options import Format, InputFiles, ModelName, OutputFile
 from easyfirst.cli.output import Target, check_calibrated, is_terminal, target_of
 from easyfirst.cli.texts import Texts
 from easyfirst.cli.threads import set_threads
@@ -20,30 +20,13 @@ from easyfirst.cli.work import DocumentWork, Options, Report, SentenceWork, Work
 from easyfirst.errors import InputError
 
 
-class Format(str, Enum):
-    """What the input is."""
-
-    conllu = "conllu"
-    text = "text"
-    lines = "lines"
-    tokens = "tokens"
-
-
 def parse(
-    inputs: Annotated[
-        list[str] | None,
-        typer.Argument(metavar="INPUT", help="Files, plain or .gz; none or '-': stdin.", show_default=False),
-    ] = None,
-    model: Annotated[
-        str, typer.Option("--model", "-m", help="A bundled model ('easyfirst models' lists them) or a directory.")
-    ] = "en",
+    inputs: InputFiles = None,
+    model: ModelName = "en",
     text: Annotated[
         str | None, typer.Option("--text", "-t", metavar="TEXT", help="Parse this text instead of files.")
     ] = None,
-    output: Annotated[
-        str | None,
-        typer.Option("--output", "-o", help="The file to write, all at once at the end; default: stdout."),
-    ] = None,
+    output: OutputFile = None,
     source: Annotated[
         Format | None,
         typer.Option(

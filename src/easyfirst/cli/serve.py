@@ -15,15 +15,14 @@ import typer
 
 from easyfirst.cli.files import check_output, warn_of_name
 from easyfirst.cli.info import describe
+from easyfirst.cli.options import ModelName
 from easyfirst.cli.output import is_terminal
 from easyfirst.cli.threads import set_threads
 from easyfirst.errors import EasyFirstError
 
 
 def serve(
-    model: Annotated[
-        str, typer.Option("--model", "-m", help="A bundled model ('easyfirst models' lists them) or a directory.")
-    ] = "en",
+    model: ModelName = "en",
     host: Annotated[
         str, typer.Option(help="The address to listen at; the default is this machine only.")
     ] = "127.0.0.1",
