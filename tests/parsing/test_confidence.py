@@ -48,6 +48,20 @@ def test_one_word_is_certain() -> None:
     assert (found.tree, found.arcs, found.labels) == (1.0, (1.0,), (1.0,))
 
 
+def test_what_is_fixed_is_certain() -> None:
+    """The rest is what it was; the tree's probability is that of what is in doubt."""
+    heads, steps = (2, 0, 2), steps_of([1, 3], [2.0, 0.5], [1.0, 5.0])
+    free = confidence_of(heads, steps, BY_HAND)
+    found = confidence_of(heads, steps, BY_HAND, fixed_heads=[1, 2], fixed_relations=[1])
+    assert found.arcs == pytest.approx((1, 1, free.arcs[2]))
+    assert found.labels == pytest.approx((1, 0.98, free.labels[2]))
+    product = 0.98 * free.labels[2]
+    tree = sigmoid(0.2 + 0.8 * math.log(product / (1 - product)) - 0.1 * math.log(2))
+    assert found.tree == pytest.approx(min(tree, free.labels[2]))
+    every = confidence_of(heads, steps, BY_HAND, fixed_heads=[1, 2, 3], fixed_relations=[1, 2, 3])
+    assert (every.tree, every.arcs, every.labels) == (1.0, (1.0,) * 3, (1.0,) * 3)
+
+
 margins = st.floats(0, 20) | st.just(math.inf)
 
 

@@ -165,8 +165,8 @@ class TestInPart:
 
     def test_counts(self, tmp_path: Path) -> None:
         train = self.partial(tmp_path, FOX + rows("_ _ 1 _") + rows("_ _") + rows("3 4 _ _"))
-        report = describe(train, 2, None, Vocabulary.of(projective_part(train), tag_kinds=[]))
-        assert (report.nothing_known, report.non_projective, report.unknown_heads) == (1, 1, 5)
+        report = describe(train, projective_part(train), None, Vocabulary.of(projective_part(train), tag_kinds=[]))
+        assert (report.nothing_known, report.non_projective, report.unknown_heads) == (1, 1, 3)
         assert report.relations == 3  # nsubj, x and root
 
 
@@ -184,7 +184,7 @@ class TestDescribe:
         train = treebank(tmp_path, FOX * 2 + CROSSING + ONE_WORD, "train.conllu")
         dev = treebank(tmp_path, FOX.replace("foxes", "FOXES").replace("jump", "fly") + CROSSING, "dev.conllu")
         vocabulary = Vocabulary.of(train.sentences, tag_kinds=[])
-        assert describe(train, 3, dev, vocabulary).to_dict() == {
+        assert describe(train, projective_part(train), dev, vocabulary).to_dict() == {
             "train": str(tmp_path / "train.conllu"),
             "train_sentences": 4,
             "train_words": 9,
@@ -201,10 +201,12 @@ class TestDescribe:
 
     def test_without_dev(self, tmp_path: Path) -> None:
         train = treebank(tmp_path, FOX)
-        report = describe(train, 1, None, Vocabulary.of(train.sentences, tag_kinds=[]))
+        report = describe(train, projective_part(train), None, Vocabulary.of(train.sentences, tag_kinds=[]))
         assert (report.dev, report.dev_sentences, report.dev_words, report.dev_unknown_percent) == (None, 0, 0, 0.0)
         assert report.non_projective_percent == 0
 
     def test_a_root_relation_that_others_have_too_counts_once(self, tmp_path: Path) -> None:
         train = treebank(tmp_path, FOX.replace("nsubj", "root"))
-        assert describe(train, 1, None, Vocabulary.of(train.sentences, tag_kinds=[])).relations == 1
+        assert (
+            describe(train, projective_part(train), None, Vocabulary.of(train.sentences, tag_kinds=[])).relations == 1
+        )

@@ -211,6 +211,26 @@ def test_a_cycle_is_an_error_and_never_an_endless_loop() -> None:
             ask()
 
 
+@pytest.mark.parametrize(
+    ("heads", "relations", "message"),
+    [
+        ((2, 0), ("det",), "2 heads and 1 relations"),
+        ((3, 0), ("a", "b"), "word 1 has head 3 in a tree of 2 words"),
+        ((0, -1), ("a", "b"), "word 2 has head -1"),
+    ],
+)
+def test_what_is_no_tree_at_all(heads: tuple[int, ...], relations: tuple[str, ...], message: str) -> None:
+    with pytest.raises(InputError, match=message):
+        Tree(heads, relations)
+
+
+def test_there_may_be_no_root() -> None:
+    with pytest.raises(InputError, match="cycle"):
+        _ = Tree((2, 1), ("a", "b")).root
+    with pytest.raises(InputError, match="no words"):
+        _ = Tree((), ()).root
+
+
 def test_with_several_roots_the_way_leads_over_0() -> None:
     tree = Tree((0, 1, 0), ("root", "a", "root"))
     assert tree.path(2, 3) == (2, 1, 0, 3)

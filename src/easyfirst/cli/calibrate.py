@@ -14,6 +14,8 @@ from easyfirst.errors import DataError
 from easyfirst.treebank.conllu import ConlluReader
 from easyfirst.treebank.tree import check_tree
 
+FEW_SENTENCES = 200
+
 
 def calibrate(
     model: Annotated[str, typer.Argument(metavar="MODEL", help="The model's directory.", show_default=False)],
@@ -55,6 +57,10 @@ def calibrate(
 
     path = find_model(model)
     parser = load(path)
+    if len(gold) < FEW_SENTENCES:
+        print(f"warning: {len(gold)} sentences are few: the probabilities will be rough", file=sys.stderr)
+    if parser.tagger is not None and not predicted_tags:
+        print("warning: the model predicts tags for text; --predicted-tags calibrates it for that", file=sys.stderr)
     sentences = without_tags(gold, parser.tagger, model) if predicted_tags else gold
     tags = "predicted" if predicted_tags else "given"
     judgement = calibrate_model(path, parser.parse(sentences), gold, file=dev, tags=tags)

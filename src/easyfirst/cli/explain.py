@@ -13,7 +13,7 @@ import typer
 
 from easyfirst.cli.files import STANDARD, Inputs, check_output, is_standard_output, open_output, warn_of_name
 from easyfirst.cli.options import Format, InputFiles, ModelName, OutputFile
-from easyfirst.cli.output import is_terminal
+from easyfirst.cli.output import identity, is_terminal
 from easyfirst.cli.texts import Texts
 from easyfirst.cli.threads import set_threads
 from easyfirst.errors import InputError
@@ -107,7 +107,8 @@ def _pieces(explanations: Iterable[Explanation], target: View, width: int | None
 
         yield from html_parts((found.drawing() for found in explanations), title="Derivations")
     elif target is View.json:
-        yield from (json.dumps(found.to_dict(), ensure_ascii=False) + "\n" for found in explanations)
+        facts = (identity(found.parse) | found.to_dict() for found in explanations)
+        yield from (json.dumps(one, ensure_ascii=False) + "\n" for one in facts)
     else:
         yield from (f"{_heading(found)}\n{found.draw(width=width)}\n\n" for found in explanations)
 

@@ -134,7 +134,7 @@ def _show(facts: dict[str, Any]) -> None:
     }
     table = Table.grid(padding=(0, 2))
     for name, value in rows.items():
-        table.add_row(Text(name), Text(value))
+        table.add_row(Text(name), Text(value, overflow="fold"))
     Console(highlight=False).print(table)
 
 

@@ -53,9 +53,15 @@ def sentence_writer(target: Target, *, deps: bool, tags: bool, confidence: bool 
     if target is Target.conllu:
         return lambda parse: parse.to_bytes(deps=deps, tags=tags, confidence=confidence)
     if target is Target.json:
-        return lambda parse: _json_line(parse.to_dict())
+        return lambda parse: _json_line(identity(parse) | parse.to_dict())
     width = _width()
     return lambda parse: _drawn(parse, width, confidence=confidence)
+
+
+def identity(parse: Parse) -> dict[str, object]:
+    """What a treebank calls the sentence, if it does."""
+    metadata = parse.sentence.metadata
+    return {key: metadata[key] for key in ("sent_id", "text") if key in metadata}
 
 
 def document_writer(target: Target, *, deps: bool, confidence: bool = False) -> Callable[[Document, Place], bytes]:

@@ -120,10 +120,8 @@ def parse(
             print(warning, file=sys.stderr)
         n_sentences, n_words = work.n_sentences, work.n_words
         rate = n_words / max(seconds, 1e-9)
-        print(
-            f"parsed {n_sentences:,} sentences, {n_words:,} words in {seconds:.1f} s: {rate:,.0f} words/s",
-            file=sys.stderr,
-        )
+        sentences = f"{n_sentences:,} sentence{'s' * (n_sentences != 1)}"
+        print(f"parsed {sentences}, {n_words:,} words in {seconds:.1f} s: {rate:,.0f} words/s", file=sys.stderr)
 
 
 @contextmanager

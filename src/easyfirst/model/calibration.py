@@ -109,7 +109,10 @@ def load_calibration(directory: Path) -> Calibration | None:
     path = directory / CONFIDENCE
     if not path.is_file():
         return None
-    values = _read(path)
+    try:
+        values = _read(path)
+    except ModelError as error:
+        raise ModelError(f"{error}; {HINT}") from None
     if values.pop("kind", None) != CALIBRATION_KIND:
         return None
     if values.pop("weights_sha256", None) != stored_checksum(directory / WEIGHTS):

@@ -9,7 +9,8 @@
 - The *tree* is right if all labels are. Its log-odds come from the product of their probabilities, corrected because
   mistakes keep company.
 
-All four rise with every margin, or at least never fall. A sentence of one word is certain.
+All four rise with every margin, or at least never fall. A sentence of one word is certain, and so is what constraints
+fix; what is left is judged as if the parser had found all of it, given that.
 """
 
 from __future__ import annotations
@@ -56,20 +57,33 @@ class Features:
     root: Floats  # (...)
 
 
-def confidence_of(heads: Sequence[int], steps: Steps, calibration: Calibration) -> Confidence:
-    """How sure a parse is."""
+def confidence_of(
+    heads: Sequence[int],
+    steps: Steps,
+    calibration: Calibration,
+    *,
+    fixed_heads: Sequence[int] = (),
+    fixed_relations: Sequence[int] = (),
+) -> Confidence:
+    """How sure a parse is, in which the heads and relations of some words were fixed."""
     n = len(heads)
     if n == 1:
         return Confidence(1.0, (1.0,), (1.0,))
     features = features_of(heads, steps, calibration.scales)
     words = steps.modifiers - 1
     root = heads.index(0)
-    arcs, labels = np.empty(n), np.empty(n)
+    arcs, relations = np.empty(n), np.empty(n)
     arcs[words] = probability(features.arcs, calibration.arc)
-    labels[words] = arcs[words] * probability(features.labels, calibration.label)
+    relations[words] = probability(features.labels, calibration.label)
     arcs[root] = probability(features.root, calibration.root)
-    labels[root] = arcs[root] * calibration.root_label
-    tree = min(float(probability(tree_features(labels), calibration.tree)), float(labels.min()))
+    relations[root] = calibration.root_label
+    arcs[[m - 1 for m in fixed_heads]] = 1
+    relations[[m - 1 for m in fixed_relations]] = 1
+    labels = arcs * relations
+    in_doubt = labels[labels < 1]
+    if not len(in_doubt):
+        return Confidence(1.0, tuple(arcs.tolist()), tuple(labels.tolist()))
+    tree = min(float(probability(tree_features(in_doubt), calibration.tree)), float(labels.min()))
     return Confidence(tree, tuple(arcs.tolist()), tuple(labels.tolist()))
 
 

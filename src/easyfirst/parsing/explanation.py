@@ -6,7 +6,7 @@ It is seen by a chooser that chooses nothing itself: it lets another one choose,
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -112,22 +112,10 @@ class Explanation:
 
     def drawing(self) -> Drawing:
         """For the page that steps through the derivation, and all other pictures."""
-        confidence, parse = self.parse.confidence, self.parse
-        steps: list[int | None] = [None] * len(parse)
-        notes: list[Sequence[str]] = [()] * len(parse)
+        notes: list[Sequence[str]] = [()] * len(self.parse)
         for step in self.steps:
-            steps[step.attachment.modifier - 1] = step.attachment.step
             notes[step.attachment.modifier - 1] = [self._chosen(step.attachment), *self._notes(step)]
-        return Drawing(
-            parse.tagged.forms,
-            parse.heads,
-            parse.relations,
-            tags=parse.tagged.upos,
-            confidence=confidence.arcs if confidence else None,
-            steps=steps,
-            title=parse.sentence.metadata.get("sent_id"),
-            notes=notes,
-        )
+        return replace(self.parse.drawing(), notes=notes)
 
     def _notes(self, step: Explained) -> list[str]:
         """The runners-up in words, and the rival if it is not among them."""

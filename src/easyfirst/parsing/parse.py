@@ -8,6 +8,7 @@ from typing import Any
 from easyfirst.model.calibration import Calibration
 from easyfirst.parsing.confidence import Confidence, confidence_of, misc_of, require_confidence, rounded
 from easyfirst.parsing.derivation import Attachment, Steps, finite
+from easyfirst.render.drawing import Drawing
 from easyfirst.render.terminal import draw_tree
 from easyfirst.treebank.sentence import Sentence, Word
 from easyfirst.treebank.tree import Tree
@@ -88,12 +89,36 @@ class Parse:
     def confidence(self) -> Confidence | None:
         """How sure the tree, its arcs and its labels are; None if the model has no calibration. Made anew at each
         call."""
-        return None if self.calibration is None else confidence_of(self.heads, self.steps, self.calibration)
+        if self.calibration is None:
+            return None
+        return confidence_of(
+            self.heads,
+            self.steps,
+            self.calibration,
+            fixed_heads=self.fixed_heads,
+            fixed_relations=self.fixed_relations,
+        )
 
     def draw(self, *, width: int | None = None, confidence: bool = False) -> str:
         """The tree in characters, for a terminal of so many columns; with ``confidence``, how sure each arc is."""
         arcs = require_confidence(self.confidence).arcs if confidence else None
         return draw_tree(self.tagged.forms, self.heads, self.relations, self.tagged.upos, confidence=arcs, width=width)
+
+    def drawing(self) -> Drawing:
+        """For all other pictures: ``draw_svg([parse.drawing()])`` and the like."""
+        confidence = self.confidence
+        steps: list[int | None] = [None] * len(self)
+        for step, m in enumerate(self.steps.modifiers.tolist(), 1):
+            steps[m - 1] = step
+        return Drawing(
+            self.tagged.forms,
+            self.heads,
+            self.relations,
+            tags=self.tagged.upos,
+            confidence=confidence.arcs if confidence else None,
+            steps=steps,
+            title=self.sentence.metadata.get("sent_id"),
+        )
 
     def to_dict(self) -> dict[str, Any]:
         """For JSON: how sure the tree is; the words with their tags, heads and relations, how sure these are (null if

@@ -39,7 +39,8 @@ class Corpus:
         self._heads = np.array(list(heads), dtype=np.int64)
         numbers = {relation: number for number, relation in enumerate(vocabulary.relations)}
         labels = (relation for sentence in sentences for relation in sentence.relations)
-        known = [NOT_KNOWN if label is None else numbers.get(label, 0) for label in labels]  # 0 only at roots
+        # a relation that is no row's is never asked for: a root's, or that of a word whose head is not known
+        known = [NOT_KNOWN if label is None else numbers.get(label, 0) for label in labels]
         self._relations = np.array(known, dtype=np.int64)
 
     def __len__(self) -> int:

@@ -115,10 +115,10 @@ def _fits_projective_tree(sentence: Sentence) -> bool:
     return find_tree(Wanted.fixed(sentence.heads)) is not None
 
 
-def describe(train: Treebank, n_kept: int, dev: Treebank | None, vocabulary: Vocabulary) -> DataReport:
-    """Count what there is; ``n_kept`` training sentences are learnt from."""
+def describe(train: Treebank, kept: Sequence[Sentence], dev: Treebank | None, vocabulary: Vocabulary) -> DataReport:
+    """Count what there is; those training sentences that are ``kept`` are learnt from."""
     n_train = len(train.sentences)
-    known = [sentence for sentence in train.sentences if not knows_nothing(sentence)]
+    n_known = sum(not knows_nothing(sentence) for sentence in train.sentences)
     dev_forms = [form for sentence in dev.sentences for form in sentence.forms] if dev else []
     n_unknown = sum(normalise(form) not in vocabulary.words for form in dev_forms)
     return DataReport(
@@ -126,10 +126,10 @@ def describe(train: Treebank, n_kept: int, dev: Treebank | None, vocabulary: Voc
         train_sentences=n_train,
         train_words=train.n_words,
         relations=len(vocabulary.relations) + (vocabulary.root_relation not in vocabulary.relations),
-        non_projective=len(known) - n_kept,
-        non_projective_percent=percent(len(known) - n_kept, n_train),
-        unknown_heads=sum(sentence.heads.count(None) for sentence in known),
-        nothing_known=n_train - len(known),
+        non_projective=n_known - len(kept),
+        non_projective_percent=percent(n_known - len(kept), n_train),
+        unknown_heads=sum(sentence.heads.count(None) for sentence in kept),
+        nothing_known=n_train - n_known,
         dev=dev.path if dev else None,
         dev_sentences=len(dev.sentences) if dev else 0,
         dev_words=len(dev_forms),

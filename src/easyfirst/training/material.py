@@ -45,10 +45,10 @@ class Material:
     has_predicted_tags: bool = False
 
     @classmethod
-    def read(cls, job: Job, *, freeze_external: bool) -> Material:
-        """From the files of a job."""
+    def read(cls, job: Job, *, freeze_external: bool, needs_trees: bool = True) -> Material:
+        """From the files of a job. ``needs_trees``: those of dev must be known in full."""
         train = read_treebank(job.train, is_partial=True)
-        dev = read_treebank(job.dev) if job.dev else None
+        dev = read_treebank(job.dev, is_partial=not needs_trees) if job.dev else None
         if job.vectors is None:
             return cls(train, dev)
         vectors = scaled(first_vectors(read_vectors(job.vectors), job.max_vectors))

@@ -81,7 +81,11 @@ def train_pipeline(
     if resume and not any(has_checkpoint(_folder(job.out, part)) for part in config.parts):
         raise ModelError(f"{job.out}: no checkpoint to resume from; start without --resume")
     shares = TAGGER in config.parts or _settings_file(job.out, TAGGER).is_file()
-    material = Material.read(job, freeze_external=shares or config.parser.training.freeze_external)
+    material = Material.read(
+        job,
+        freeze_external=shares or config.parser.training.freeze_external,
+        needs_trees=PARSER in config.parts,
+    )
     parser = _parser_config(config, material)
     predicts_tags = PARSER in config.parts and config.predicted_tags and bool(parser.network.tag_kinds)
     _check(job.out, config, parser, material, predicts_tags=predicts_tags)

@@ -110,7 +110,7 @@ class Run:
                 min_count=config.training.min_count,
                 reads_characters=config.network.spelling_dim > 0,
             )
-        self.data = describe(material.train, len(sentences), material.dev, self.vocabulary)
+        self.data = describe(material.train, sentences, material.dev, self.vocabulary)
         self.licence = job.licence
         self.history: list[dict[str, Any]] = []
         self.rng = np.random.default_rng(config.training.seed)
@@ -225,8 +225,9 @@ class Run:
         """The model's README."""
         data = self.data
         skipped = f"{data.non_projective} non-projective sentences left out" if data.non_projective else ""
+        unknown = f"{data.nothing_known} sentences without any head left out" if data.nothing_known else ""
         partial = f"{data.unknown_heads} words without a head" if data.unknown_heads else ""
-        note = "; ".join(filter(None, (skipped, partial, self.material.note)))
+        note = "; ".join(filter(None, (skipped, unknown, partial, self.material.note)))
         files = [
             DataFacts(
                 use="training", file=data.train, sentences=data.train_sentences, words=data.train_words, note=note

@@ -23,11 +23,20 @@ class Tree:
     >>> tree.root, len(tree)
     (4, 5)
 
-    A word that the tree does not have is an :class:`InputError`, and so are heads that form a cycle.
+    A head out of range or a word that the tree does not have is an :class:`InputError`, and so are, when they are met,
+    heads that form a cycle.
     """
 
     heads: tuple[int, ...]
     relations: tuple[str, ...]
+
+    def __post_init__(self) -> None:
+        n = len(self.heads)
+        if len(self.relations) != n:
+            raise InputError(f"{n} heads and {len(self.relations)} relations; there must be as many of each")
+        for m, head in enumerate(self.heads, 1):
+            if not 0 <= head <= n:
+                raise InputError(f"word {m} has head {head} in a tree of {n} words")
 
     def __len__(self) -> int:
         return len(self.heads)
@@ -35,6 +44,8 @@ class Tree:
     @property
     def root(self) -> int:
         """The word whose head is 0 (the first, should there be several)."""
+        if 0 not in self.heads:
+            raise _cyclic() if self.heads else InputError("there are no words, so there is no root")
         return self.heads.index(0) + 1
 
     def head(self, m: int) -> int:
