@@ -72,6 +72,27 @@ def test_texts(reader: Parser) -> None:
         next(documents)
 
 
+def test_explanations(reader: Parser) -> None:
+    for root in (1, 2, 3):
+        known = Constraints.of(heads={root: 0})
+        found = reader.explain(FOX, constraints=known)
+        assert [found.parse] == reader.parse([FOX], constraints=[known])
+        assert all(other.modifier != root for step in found.steps for other in step.runners_up)
+        again = reader.explain(found.parse.sentence)
+        assert again.steps == found.steps
+    first = reader.explain("The fox jumps.", constraints=Constraints.of(heads={1: 0}))
+    assert first.parse.tree.root == 1
+    assert reader.explain(FOX, constraints=Constraints()).steps == reader.explain(FOX).steps
+
+
+def test_explanations_of_what_is_given_wrongly(parser: Parser) -> None:
+    for given in ([None], {1: 2}, 7):
+        with pytest.raises(InputError, match=r"the constraints are of type \w+; give those of the sentence"):
+            parser.explain(FOX, constraints=given)  # type: ignore[arg-type]
+    with pytest.raises(ConstraintError, match="word 1 cannot be its own head"):
+        parser.explain(FOX, constraints=Constraints.of(heads={1: 1}))
+
+
 def test_the_sentence_is_numbered(parser: Parser) -> None:
     with pytest.raises(ConstraintError, match=r"^sentence 2: word 1 cannot be its own head"):
         parser.parse([FOX, FOX], constraints=[None, Constraints.of(heads={1: 1})])

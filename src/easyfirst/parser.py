@@ -26,7 +26,7 @@ from easyfirst.parsing.batch import BATCH_SIZE, MAX_BATCH_WORDS, BatchParser, ch
 from easyfirst.parsing.conflicts import check_constraints
 from easyfirst.parsing.explanation import RUNNERS_UP, Explanation, explain
 from easyfirst.parsing.parse import Parse
-from easyfirst.text.constraints import ConstraintsOf, GivenConstraints, constrained, with_constraints
+from easyfirst.text.constraints import ConstraintsOf, GivenConstraints, constrained, one_of, with_constraints
 from easyfirst.text.document import Document
 from easyfirst.text.given import SentenceLike, check_sentences, check_texts, to_sentence
 from easyfirst.text.sentences import sentences_of
@@ -34,6 +34,7 @@ from easyfirst.text.tagger import Tagger
 from easyfirst.text.tagger_store import load_tagger, save_tagger
 from easyfirst.text.tokenizer import Tokenizer, load_tokenizer
 from easyfirst.text.tokenizer_store import save_tokenizer
+from easyfirst.treebank.constraints import Constraints
 from easyfirst.treebank.sentence import Sentence
 
 N_BUFFERED = 8
@@ -69,8 +70,7 @@ class Parser:
         """The trees of a text of any length."""
         if not isinstance(text, str):  # pyright: ignore[reportUnnecessaryIsInstance]
             raise InputError(f"a text is needed, not {type(text).__name__}; for lists of words there is parse()")
-        [document] = self.read([text])
-        return document
+        return next(self.read([text]))
 
     def __repr__(self) -> str:
         tags = " and ".join(kind.upper() for kind in self.reads_tags) or "no"
@@ -171,11 +171,13 @@ class Parser:
             )
         return self._read(texts, self.tokenizer, constraints, batch_size=batch_size, one_sentence=one_sentence)
 
-    def explain(self, sentence: SentenceLike | str, *, runners_up: int = RUNNERS_UP) -> Explanation:
+    def explain(
+        self, sentence: SentenceLike | str, *, runners_up: int = RUNNERS_UP, constraints: Constraints | None = None
+    ) -> Explanation:
         """How a sentence is parsed, step by step: the pending list, what was chosen, the best action that would have
         changed the arc, and so many ``runners_up`` of all actions.
 
-        A sentence is what :meth:`parse` takes, or a text, which is taken as one sentence.
+        A sentence is what :meth:`parse` takes, or a text that is one sentence. ``constraints``: those of this sentence.
         """
         if runners_up < 0:
             raise InputError(f"runners_up is {runners_up}; it must be 0 or more")
@@ -184,12 +186,11 @@ class Parser:
             if not document.sentences:
                 raise InputError("the text has no words to explain")
             sentence = document[0].tagged
-        [given] = self._sentences([sentence], None)
+        [given] = self._sentences([sentence], one_of(constraints))
         tagged = given if self.tagger is None else self.tagger.tag([given])[0]
         explanation = explain(self._batches, tagged, runners_up=runners_up)
-        if given.line is None:
-            return explanation
-        return replace(explanation, parse=replace(explanation.parse, sentence=given))
+        parse = explanation.parse if given.line is None else replace(explanation.parse, sentence=given)
+        return replace(explanation, parse=parse)
 
     def save(self, path: str | PathLike[str], *, bits: int = 32) -> None:
         """Write the model to a directory, from which :func:`load` gives the same parser.

@@ -1,4 +1,4 @@
-"""``easyfirst parse --constraints`` and ``--keep-heads`` as processes."""
+"""``--constraints`` and ``--keep-heads`` of ``easyfirst parse`` and ``explain``, as processes."""
 
 from __future__ import annotations
 
@@ -46,6 +46,20 @@ def test_json_says_what_was_fixed(run: Run, model: Path) -> None:
     done = run("parse", "-m", model, "--constraints", "--to", "json", stdin=ROWS)
     words = json.loads(done.stdout)["words"]
     assert [word["fixed"] for word in words] == [["head"], [], ["relation"], ["head"]]
+
+
+def test_explanations(run: Run, model: Path) -> None:
+    for option, heads in (("--constraints", {1: 2, 4: 0}), ("--keep-heads", {1: 4, 4: 0})):
+        content = ROWS.replace(b"\tdet\t", b"\tpunct\t")
+        done = run("explain", "-m", model, option, "--to", "json", "-n", "99", stdin=content)
+        assert done.returncode == 0
+        found = json.loads(done.stdout)
+        assert {m: found["words"][m - 1]["head"] for m in heads} == heads
+        others = [other for step in found["steps"] for other in step["runners_up"]]
+        assert all(other["head"] == heads.get(other["modifier"], other["head"]) for other in others)
+    done = run("explain", "-m", model, "--keep-heads", "--from", "tokens", stdin=b"a b\n")
+    assert (done.returncode, done.stdout) == (2, b"")
+    assert done.stderr.startswith(b"error: --keep-heads is for CoNLL-U")
 
 
 @pytest.mark.parametrize(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 from dataclasses import replace
+from itertools import permutations
 from typing import Any
 
 import numpy as np
@@ -84,6 +85,24 @@ def test_two_of_one_word() -> None:
     assert "(a word has one relation;" in str(error_of(Constraints(relations)))
 
 
+@pytest.mark.parametrize(
+    ("known", "reason"),
+    [
+        ({"heads": {1: 2}, "forbidden": [(2, 1)]}, "the arc is fixed and forbidden"),
+        ({"heads": {1: 2}, "forbidden": [(0, 2)]}, "no projective tree with one root has them all"),
+        ({"relations": {1: "root", 2: "root"}}, "a tree has one root"),
+        ({"relations": {1: "det", 2: "det"}}, "no word is left to be the root"),
+        ({"heads": {1: 0}, "relations": {2: "root"}}, "a tree has one root"),
+        ({"heads": {2: 1}, "relations": {2: "root"}}, "that relation is the root's alone"),
+        ({"heads": {1: 2}, "brackets": [(1, 2)], "forbidden": [(0, 2)]}, "no projective tree with one root has"),
+    ],
+)
+def test_the_reason_in_any_order(known: dict[str, Any], reason: str) -> None:
+    sentence = Sentence.from_words(FORMS[:2])
+    for items in permutations(Constraints.of(**known).items):
+        assert f" ({reason}" in str(error_of(Constraints(items), sentence))
+
+
 def test_what_is_said_twice_is_said_once() -> None:
     twice = (FixedHead(modifier=1, head=2),) * 2
     assert check_constraints(replace(Sentence.from_words(FORMS), constraints=Constraints(twice)), VOCABULARY)
@@ -103,6 +122,10 @@ def test_what_is_said_twice_is_said_once() -> None:
         (Bracket(first=3, last=2), "the bracket 3:2 is no part of a sentence of 6 words"),
         (Bracket(first=3, last=7), "the bracket 3:7 is no part"),
         (FixedHead(modifier="1", head=2), "words are called by their ids, whole numbers"),  # type: ignore[arg-type]
+        (FixedRelation(modifier=1, relation=None), "relation=None) is no constraint"),  # type: ignore[arg-type]
+        (FixedRelation(modifier=1, relation=["x"]), "relations by their names"),  # type: ignore[arg-type]
+        (ForbiddenArc(head=1, modifier=2, relation=3), "relations by their names"),  # type: ignore[arg-type]
+        ((1, 2), "(1, 2) is no constraint"),
     ],
 )
 def test_what_makes_no_sense_alone(constraint, message: str) -> None:
@@ -120,6 +143,8 @@ def test_the_place_is_named() -> None:
     assert str(error).startswith(f"some.conllu:3: {TOGETHER}")
     assert (error.source, error.line) == ("some.conllu", 3)
     assert error_of(Constraints.of(heads={9: 1}), sentence).line == 7  # of the last word there is
+    nothing = Constraints((FixedHead(modifier="1", head=2),))  # type: ignore[arg-type]
+    assert error_of(nothing, sentence).line == 2  # of the first word
 
 
 def test_of_many_constraints_few_are_named() -> None:

@@ -40,9 +40,9 @@ VOCABULARY = Vocabulary(words={}, counts=np.zeros(1, dtype=np.int64), tags={}, r
 
 
 @st.composite
-def constraint_sets(draw: st.DrawFn, n: int) -> tuple[Constraint, ...]:
+def constraint_sets(draw: st.DrawFn, n: int, names: Sequence[str] = (*RELATIONS, ROOT)) -> tuple[Constraint, ...]:
     words, heads = st.integers(1, n), st.integers(0, n)
-    relations = st.sampled_from([*RELATIONS, ROOT])
+    relations = st.sampled_from(names)
     kinds = [
         st.builds(lambda m, h: FixedHead(modifier=m, head=h), words, heads).filter(lambda c: c.modifier != c.head),
         st.builds(lambda m, r: FixedRelation(modifier=m, relation=r), words, relations),

@@ -4,23 +4,39 @@ from __future__ import annotations
 
 import json
 import math
+from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given, reject, settings
 from hypothesis import strategies as st
 
-from easyfirst.errors import InputError
+from easyfirst.errors import ConstraintError, InputError
 from easyfirst.parser import Parser
+from easyfirst.parsing.conflicts import check_constraints
 from easyfirst.parsing.engine import Engine, easiest
-from easyfirst.parsing.explanation import ARC, NOTHING, RELATION, Alternative, Explanation, Observer
+from easyfirst.parsing.explanation import ARC, NOTHING, RELATION, Alternative, Explanation, Observer, explain
+from easyfirst.treebank.constraints import Constraint, Constraints, FixedHead, FixedRelation
 from easyfirst.treebank.sentence import Sentence
 from tests.derivations import derivation_of
 from tests.nn.random_models import Model, models
+from tests.parsing.test_batch import small_parser, tagged
+from tests.parsing.test_constrained import constraint_sets
 from tests.small_models import small_model, small_tagger, small_tokenizer
 from tests.twins import Action, Scores, head_and_modifier
 
 FORMS = ["The", "black", "fox", "likes", "apples", "."]
+
+
+BATCHES = small_parser(tags="none")
+
+
+@st.composite
+def constrained_sentences(draw: st.DrawFn) -> Sentence:
+    n = draw(st.integers(2, 6))
+    known = draw(constraint_sets(n, [*BATCHES.vocabulary.relations, BATCHES.vocabulary.root_relation]))
+    return replace(tagged(FORMS[:n]), constraints=Constraints(known))
 
 
 @pytest.fixture(scope="module")
@@ -81,6 +97,38 @@ def test_the_steps_are_those_of_the_parse(parser: Parser) -> None:
     for step in found.steps:
         assert list(step.pending) == [m for m in range(1, 7) if m not in gone]
         gone.append(step.attachment.modifier)
+
+
+@settings(deadline=None, max_examples=150)
+@given(constrained_sentences(), st.sampled_from([1, 10_000]))
+def test_what_constraints_forbid_is_no_rival(sentence: Sentence, n: int) -> None:
+    known: list[Constraint] = [*sentence.constraints.items] if sentence.constraints else []
+    try:
+        found = explain(BATCHES, sentence, runners_up=n)
+    except ConstraintError:
+        reject()
+    assert found.parse == BATCHES.parse([sentence])[0]
+    for step in found.steps:
+        a, others = step.attachment, [*step.runners_up]
+        if step.rival is None:
+            assert a.margin == math.inf
+            assert not any(other.changes == ARC for other in others)
+        else:
+            assert a.margin == pytest.approx(a.score - step.rival.score, abs=1e-5)
+            others.append(step.rival)
+        same = [other.score for other in others if other.changes == RELATION]
+        if n > 1:
+            assert a.label_margin == pytest.approx(a.score - max(same, default=-math.inf), abs=1e-5)
+        for other in others:
+            assert other.score <= a.score
+            check_constraints(with_more(sentence, known, other), BATCHES.vocabulary)  # raises no error
+        known.append(FixedHead(modifier=a.modifier, head=a.head))
+
+
+def with_more(sentence: Sentence, known: Sequence[Constraint], action: Alternative) -> Sentence:
+    head = FixedHead(modifier=action.modifier, head=action.head)
+    relation = FixedRelation(modifier=action.modifier, relation=action.relation)
+    return replace(sentence, constraints=Constraints((*known, head, relation)))
 
 
 def test_a_text_is_one_sentence(parser: Parser) -> None:

@@ -5,11 +5,12 @@ from __future__ import annotations
 import doctest
 import io
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import pytest
 
-from easyfirst.errors import ConstraintError
+from easyfirst.errors import ConstraintError, InputError
 from easyfirst.treebank import constraints as module
 from easyfirst.treebank.conllu import ConlluReader
 from easyfirst.treebank.constraints import Bracket, Constraints, FixedHead, FixedRelation, ForbiddenArc
@@ -44,6 +45,45 @@ def test_all_kinds() -> None:
     assert type(known.items[0].modifier) is int  # type: ignore[union-attr]
     assert (known.heads, known.relations) == ({1: 2}, {3: "obj"})
     assert hash(known) == hash(Constraints(known.items))
+
+
+@pytest.mark.parametrize(
+    ("argument", "given", "message"),
+    [
+        ("heads", {"1": 2}, "heads has {'1': 2}; write it as in heads={7: 2, 2: 0}"),
+        ("heads", {1: None}, "heads has {1: None}; write"),
+        ("heads", {1: 2.0}, "heads has {1: 2.0}; write"),
+        ("heads", [(1, 2)], "heads is of type list; write it as in heads={7: 2, 2: 0}"),
+        ("relations", {1: None}, "relations has {1: None}; write it as in relations={7: 'obl'}"),
+        ("relations", {1: ["x"]}, "relations has {1: ['x']}; write"),
+        ("relations", {"1": "x"}, "relations has {'1': 'x'}; write"),
+        ("relations", ["x"], "relations is of type list; write"),
+        ("forbidden", [(1,)], "forbidden has (1,); write it as in forbidden=[(4, 7), (4, 7, 'nmod')]"),
+        ("forbidden", [(1, 2, "nsubj", "x")], "forbidden has (1, 2, 'nsubj', 'x'); write"),
+        ("forbidden", [(1, 2, 3)], "forbidden has (1, 2, 3); write"),
+        ("forbidden", (1, 2), "forbidden has 1; write"),
+        ("forbidden", ["12"], "forbidden has '12'; write"),
+        ("forbidden", {1: 2}, "forbidden is of type dict; write"),
+        ("forbidden", 3, "forbidden is of type int; write"),
+        ("brackets", [3], "brackets has 3; write it as in brackets=[(3, 7)]"),
+        ("brackets", [(3, 4, 5)], "brackets has (3, 4, 5); write"),
+        ("brackets", [(3, None)], "brackets has (3, None); write"),
+        ("brackets", None, "brackets is of type NoneType; write"),
+    ],
+)
+def test_what_is_written_in_another_way(argument: str, given: Any, message: str) -> None:
+    with pytest.raises(InputError) as caught:
+        Constraints.of(**{argument: given})
+    assert str(caught.value).startswith(message)
+
+
+def test_other_ways_that_are_fine() -> None:
+    assert Constraints.of(forbidden=[(1, 2, None)]).items == (ForbiddenArc(head=1, modifier=2),)
+    assert Constraints.of(forbidden=iter([(1, 2)]), brackets=np.array([[1, 2]])).items == (
+        ForbiddenArc(head=1, modifier=2),
+        Bracket(first=1, last=2),
+    )
+    assert Constraints.of(heads=None, relations=None) == Constraints()
 
 
 def test_misc() -> None:

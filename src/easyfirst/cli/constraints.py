@@ -1,4 +1,4 @@
-"""What ``easyfirst parse`` is told to take from its input as known: constraints in MISC, heads that are filled in."""
+"""What ``parse`` and ``explain`` are told to take as known: constraints in MISC, heads that are filled in."""
 
 from __future__ import annotations
 

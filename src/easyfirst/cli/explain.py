@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from easyfirst.cli.constraints import KeptHeads, Misc, constraints_reader
 from easyfirst.cli.files import STANDARD, Inputs, check_output, is_standard_output, open_output, warn_of_name
 from easyfirst.cli.options import Format, InputFiles, ModelName, OutputFile
 from easyfirst.cli.output import identity, is_terminal
@@ -54,6 +55,8 @@ def explain(
     runners_up: Annotated[
         int, typer.Option("--runners-up", "-n", min=0, help="How many other actions to show at each step.")
     ] = 3,
+    constraints: Misc = False,
+    keep_heads: KeptHeads = False,
     threads: Annotated[
         int | None,
         typer.Option(min=1, help="Threads of the linear algebra; default (and best): 1, or OMP_NUM_THREADS."),
@@ -62,13 +65,15 @@ def explain(
     """Show how sentences are parsed: at each step the pending list, what was chosen, and the runners-up.
 
     The margin of a step is how far its score was above that of the best action that would have changed the arc;
-    the label margin, above the same arc with another relation.
+    the label margin, above the same arc with another relation. With --constraints or --keep-heads only actions count
+    that leave all that is known of the tree possible.
 
     \b
     Examples:
       easyfirst explain --text "The fox likes apples."
       easyfirst explain --text "The fox likes apples." --to html -o steps.html
       easyfirst explain input.conllu --to json --runners-up 10
+      easyfirst explain --keep-heads half-annotated.conllu
     """
     set_threads(threads)
     check_output(output)
@@ -78,6 +83,8 @@ def explain(
         given: Inputs | Texts | list[str] = Inputs(inputs or [], is_tokens=source is Format.tokens)
     else:
         given = [text] if text is not None else Texts(inputs or [], by_line=source is Format.lines)
+    is_conllu = text is None and source in (None, Format.conllu)
+    known = constraints_reader(misc=constraints, heads=keep_heads, is_conllu=is_conllu)
 
     from easyfirst.parser import load
 
@@ -85,7 +92,10 @@ def explain(
     parser = load(model)
     if not isinstance(given, list) and STANDARD in given.names and sys.stdin.isatty():
         print("reading from the terminal; Ctrl-D ends the input", file=sys.stderr)
-    explanations = (parser.explain(sentence, runners_up=runners_up) for sentence in _sentences(parser, given))
+    explanations = (
+        parser.explain(sentence, runners_up=runners_up, constraints=known(sentence) if known else None)
+        for sentence in _sentences(parser, given)
+    )
     width = shutil.get_terminal_size().columns if is_standard_output(output) and is_terminal(sys.stdout) else None
     with open_output(output) as stream:
         for piece in _pieces(explanations, target, width):

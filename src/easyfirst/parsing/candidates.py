@@ -120,6 +120,10 @@ class Candidates:
         scores.put(relations + self._relation_lines[: len(left)], -np.inf)
         return scores.max(axis=1)
 
+    def is_open(self, left: int, direction: int) -> bool:
+        """Whether an action on a pair that has a score could be chosen: here always."""
+        return True
+
     def withdraw(self, rows: Ints) -> None:
         """The pairs of these rows are no more; those that have another neighbour now are to be scored anew."""
         self._best[self._cells.take(rows)] = -np.inf

@@ -15,6 +15,7 @@ from easyfirst.treebank.tree import find_cycle
 
 MANY = 12
 """More constraints than that are not listed."""
+NO_TREE = "no projective tree with one root has them all"
 
 
 def check_constraints(sentence: Sentence, vocabulary: Vocabulary, *, name: str = "this sentence") -> Rules | None:
@@ -25,10 +26,10 @@ def check_constraints(sentence: Sentence, vocabulary: Vocabulary, *, name: str =
     """
     if sentence.constraints is None or not sentence.constraints.items:
         return None
-    constraints = tuple(dict.fromkeys(sentence.constraints.items))
-    for constraint in constraints:
+    for constraint in sentence.constraints.items:
         if problem := _problem(constraint, len(sentence), vocabulary):
             raise _error(sentence, name, problem, (constraint,))
+    constraints = tuple(dict.fromkeys(sentence.constraints.items))
     maker = RuleMaker(len(sentence), constraints, vocabulary)
     rules = maker.rules(constraints)
     if rules is None:
@@ -36,7 +37,7 @@ def check_constraints(sentence: Sentence, vocabulary: Vocabulary, *, name: str =
         conflict = cycle or tuple(_smallest_conflict(constraints, lambda some: maker.rules(some) is not None))
         said = "; ".join(constraint.describe(sentence.forms) for constraint in conflict[:MANY])
         said += f"; and {len(conflict) - MANY} more" if len(conflict) > MANY else ""
-        hint = f"{_reason(conflict, len(sentence))}; take one of them out"
+        hint = f"{_reason(conflict, len(sentence), vocabulary.root_relation)}; take one of them out"
         together = "this cannot hold" if len(conflict) == 1 else "these cannot hold together"
         raise _error(sentence, name, f"{together}: {said} ({hint})", conflict)
     return rules
@@ -44,8 +45,10 @@ def check_constraints(sentence: Sentence, vocabulary: Vocabulary, *, name: str =
 
 def _problem(constraint: Constraint, n_words: int, vocabulary: Vocabulary) -> str | None:
     """What is wrong with a constraint in itself."""
-    if any(name != "relation" and type(value) is not int for name, value in asdict(constraint).items()):
-        return f"{constraint!r} is no constraint; words are called by their ids, whole numbers"
+    if not _is_well_typed(constraint):
+        return (
+            f"{constraint!r} is no constraint; words are called by their ids, whole numbers, relations by their names"
+        )
     match constraint:
         case Bracket(first=first, last=last):
             if not 1 <= first <= last <= n_words:
@@ -63,6 +66,17 @@ def _problem(constraint: Constraint, n_words: int, vocabulary: Vocabulary) -> st
     if relation is not None and relation not in (*vocabulary.relations, vocabulary.root_relation):
         return f"word {m} cannot have the relation {relation!r}, which the model does not know"
     return None
+
+
+def _is_well_typed(constraint: object) -> bool:
+    """Whether something is a constraint of ids and names."""
+    if not isinstance(constraint, FixedHead | FixedRelation | ForbiddenArc | Bracket):
+        return False
+    is_any = isinstance(constraint, ForbiddenArc) and constraint.relation is None
+    return all(
+        (isinstance(value, str) or is_any) if name == "relation" else type(value) is int
+        for name, value in asdict(constraint).items()
+    )
 
 
 def _smallest_conflict(
@@ -84,7 +98,7 @@ def _smallest_conflict(
     return needed([], constraints, is_changed=False)
 
 
-def _reason(conflict: Sequence[Constraint], n_words: int) -> str:
+def _reason(conflict: Sequence[Constraint], n_words: int, root_relation: str) -> str:
     """Why constraints cannot hold together of which all are needed for that."""
     arcs = [constraint for constraint in conflict if isinstance(constraint, FixedHead)]
     brackets = [constraint for constraint in conflict if isinstance(constraint, Bracket)]
@@ -93,15 +107,33 @@ def _reason(conflict: Sequence[Constraint], n_words: int) -> str:
         return _reason_of_arcs(arcs, n_words)
     if len(brackets) == len(conflict) == 2:
         return "brackets may lie in each other or apart, but not cross"
-    if len(relations) == len(conflict) == 2:
-        return "a word has one relation"
+    if len(relations) == len(conflict):
+        return _reason_of_relations(relations, root_relation)
     if brackets and len(arcs) + len(brackets) == len(conflict):
         return "only one word of a bracket can be linked with words outside of it"
-    if len(conflict) == 2 and len(arcs) == 1 and isinstance(conflict[1], ForbiddenArc):
+    if len(conflict) == 2 and len(arcs) == 1:
+        [arc], [other] = arcs, [constraint for constraint in conflict if constraint not in arcs]
+        return _reason_of_two(arc, other)
+    return NO_TREE
+
+
+def _reason_of_relations(relations: Sequence[FixedRelation], root_relation: str) -> str:
+    if len({constraint.modifier for constraint in relations}) < len(relations):
+        return "a word has one relation"
+    if all(constraint.relation == root_relation for constraint in relations):
+        return "a tree has one root"
+    return "no word is left to be the root"
+
+
+def _reason_of_two(arc: FixedHead, other: Constraint) -> str:
+    """Why an arc cannot hold with something that is no arc."""
+    if isinstance(other, ForbiddenArc) and (other.head, other.modifier) == (arc.head, arc.modifier):
         return "the arc is fixed and forbidden"
-    if len(conflict) == 2 and len(arcs) == 1 and relations:
+    if isinstance(other, FixedRelation) and other.modifier == arc.modifier:
         return "that relation is the root's alone"
-    return "no projective tree with one root has them all"
+    if isinstance(other, FixedRelation) and arc.head == 0:
+        return "a tree has one root"
+    return NO_TREE
 
 
 def _reason_of_arcs(arcs: Sequence[FixedHead], n_words: int) -> str:
@@ -129,8 +161,8 @@ def _cycle(arcs: Sequence[FixedHead], n_words: int) -> tuple[FixedHead, ...]:
 
 def _error(sentence: Sentence, name: str, message: str, conflict: tuple[Constraint, ...]) -> ConstraintError:
     first = conflict[0]
-    word = first.first if isinstance(first, Bracket) else first.modifier
+    word: object = getattr(first, "first" if isinstance(first, Bracket) else "modifier", None)
     if sentence.source is None:
         return ConstraintError(f"{name}: {message}", conflict=conflict)
-    line = sentence.word_line(min(max(word, 1), len(sentence)) - 1)
+    line = sentence.word_line(min(max(word, 1), len(sentence)) - 1 if isinstance(word, int) else 0)
     return ConstraintError(message, source=sentence.source, line=line, conflict=conflict)

@@ -7,11 +7,12 @@ enough (see :mod:`easyfirst.parsing.feasible`); else a :class:`Lookahead` is ask
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 
 from easyfirst.nn.arrays import Floats, Ints
+from easyfirst.nn.trees import LEFT
 from easyfirst.parsing.brackets import Regions
 from easyfirst.parsing.candidates import Candidates
 from easyfirst.parsing.derivation import Actions, head_and_modifier
@@ -71,7 +72,7 @@ class Constrained:
         heads = self._heads[m]
         is_allowed = ((heads == FREE) | (heads == h)) & (self._n_missing[m] == 0)
         is_allowed &= self._regions[h] == self._regions[m]
-        allowed = AllowedCandidates(candidates, self._relations)
+        allowed = AllowedCandidates(candidates, self._relations, self._sentences)
         best, relations = allowed.best(n_active), allowed.best_relations(n_active)
         best[~is_allowed] = -np.inf
         lines, cells = np.nonzero((self._relations[m] != FREE) & (best > -np.inf))
@@ -88,12 +89,13 @@ class Constrained:
 class AllowedCandidates(Candidates):
     """Candidates of which those that are not allowed have minus infinity: for one choice of each sentence."""
 
-    __slots__ = ("_barred", "_fixed")
+    __slots__ = ("_barred", "_fixed", "_sentences")
 
-    def __init__(self, candidates: Candidates, fixed: Ints) -> None:
+    def __init__(self, candidates: Candidates, fixed: Ints, sentences: Mapping[int, _Sentence]) -> None:
         """``fixed``: the relations that rows have as modifiers."""
         self._share(candidates)
         self._fixed = fixed
+        self._sentences = sentences
         self._barred: dict[tuple[int, int], list[int]] = {}
 
     def bar(self, left: int, direction: int, relations: Sequence[int]) -> None:
@@ -110,6 +112,14 @@ class AllowedCandidates(Candidates):
             for line, pair in enumerate(zip(left.tolist(), directions.tolist(), strict=True)):
                 scores[line, self._barred.get(pair, [])] = -np.inf
         return scores
+
+    def is_open(self, left: int, direction: int) -> bool:
+        """Whether a tree remains possible: known already of the best action of a sentence and those that the margin
+        compares it with, which else have minus infinity."""
+        number = int(np.searchsorted(self.pending.starts, left, side="right")) - 1
+        ends = (int(self.pending.next[left]), left)
+        h, m = ends if direction == LEFT else ends[::-1]
+        return number not in self._sentences or self._sentences[number].allows(h, m)
 
 
 class _Sentence:
@@ -132,6 +142,10 @@ class _Sentence:
             self.lookahead.attached(h, m)
         self.regions.attach(h, m)
 
+    def allows(self, h: int, m: int) -> bool:
+        """Whether a tree remains possible. Rows."""
+        return self.lookahead is None or self.lookahead.allows(h - self._start + 1, m - self._start + 1)
+
     def bar(self, allowed: AllowedCandidates, best: Floats, relations: Ints) -> None:
         """Of the arcs that must not have some relations, those that could be made now are scored with the others."""
         after = allowed.pending.next
@@ -149,17 +163,16 @@ class _Sentence:
     def look_ahead(self, allowed: AllowedCandidates, best: Floats, h: Ints, m: Ints) -> None:
         """Take out what leads into a dead end, until the best action does not, nor any that the margin compares it
         with."""
-        lookahead, start = self.lookahead, self._start
-        if lookahead is None:
+        if self.lookahead is None:
             return
 
         def is_good(cell: int) -> bool:
-            if best[cell] > -np.inf and not lookahead.allows(int(h[cell]) - start + 1, int(m[cell]) - start + 1):
+            if best[cell] > -np.inf and not self.allows(int(h[cell]), int(m[cell])):
                 best[cell] = -np.inf
             return bool(best[cell] > -np.inf)
 
         while not is_good(cell := int(best.argmax())):
             if best.max() == -np.inf:
                 return
-        for rival in allowed.rival_cells(start, cell):
+        for rival in allowed.rival_cells(self._start, cell):
             is_good(rival)

@@ -11,7 +11,8 @@ from typing import Any
 
 import numpy as np
 
-from easyfirst.nn.arrays import Ints
+from easyfirst.nn.arrays import Floats, Ints
+from easyfirst.nn.trees import LEFT, RIGHT
 from easyfirst.parsing.batch import BatchParser
 from easyfirst.parsing.candidates import Candidates
 from easyfirst.parsing.derivation import Actions, Attachment, finite, head_and_modifier
@@ -58,9 +59,10 @@ class Explained:
     pending: tuple[int, ...]
     """The pending list before the step."""
     rival: Alternative | None
-    """The best action that would have changed the arc: the margin is the distance to it."""
+    """The best action that would have changed the arc: the margin is the distance to it. None if constraints allowed
+    none; then the margin is infinite."""
     runners_up: tuple[Alternative, ...]
-    """The best other actions of all kinds, best first."""
+    """The best other actions of all kinds that could have been taken, best first."""
 
     def to_dict(self) -> dict[str, Any]:
         step = self.attachment
@@ -160,10 +162,11 @@ class Observer:
     def __call__(self, candidates: Candidates, n_active: int) -> Actions:
         actions = self._choose(candidates, n_active)
         rows = _pending_rows(candidates, int(actions.left[0]))
-        scores = candidates.scores[rows[:-1]].reshape(-1).copy()  # by pair, direction and relation
-        directions = np.tile([0, 1], len(rows) - 1)
-        h, m = head_and_modifier(np.repeat(rows[:-1], 2), np.repeat(rows[1:], 2), directions)
-        n_relations = candidates.n_relations
+        left, directions = np.repeat(rows[:-1], 2), np.tile([LEFT, RIGHT], len(rows) - 1)
+        by_arc = candidates.scores_of(left, directions)
+        by_arc[candidates.best(1)[0, 2 * left + directions] == -np.inf] = -np.inf  # what constraints do not allow
+        scores, n_relations = by_arc.reshape(-1), candidates.n_relations  # by pair, direction and relation
+        h, m = head_and_modifier(left, np.repeat(rows[1:], 2), directions)
         arc = 2 * int(np.flatnonzero(rows == actions.left[0])[0]) + int(actions.directions[0])
         scores[arc * n_relations + int(actions.relations[0])] = -np.inf
         is_rival = np.isin(m, [h[arc], m[arc]])
@@ -181,10 +184,20 @@ class Observer:
             (
                 tuple((rows + 1).tolist()),
                 alternative(rival) if np.isfinite(rivals[rival]) else None,
-                tuple(alternative(place) for place in _best(scores, self._runners_up)),
+                tuple(alternative(place) for place in self._best(candidates, scores, left, directions)),
             )
         )
         return actions
+
+    def _best(self, candidates: Candidates, scores: Floats, left: Ints, directions: Ints) -> list[int]:
+        """The places of the best scores, of which those that lead into a dead end are taken out."""
+        while True:
+            places = _best(scores, self._runners_up)
+            arcs = {place // candidates.n_relations for place in places}
+            closed = [arc for arc in arcs if not candidates.is_open(int(left[arc]), int(directions[arc]))]
+            if not closed:
+                return places
+            scores.reshape(-1, candidates.n_relations)[closed] = -np.inf
 
 
 def _pending_rows(candidates: Candidates, somewhere: int) -> Ints:
@@ -198,7 +211,7 @@ def _pending_rows(candidates: Candidates, somewhere: int) -> Ints:
     return np.array(rows)
 
 
-def _best(scores: np.ndarray[Any, np.dtype[np.float32]], n: int) -> list[int]:
+def _best(scores: Floats, n: int) -> list[int]:
     """The places of the n best finite scores, best first."""
     n = min(n, int(np.isfinite(scores).sum()))
     places: list[int] = np.argpartition(-scores, max(n - 1, 0))[:n].tolist()

@@ -1,7 +1,8 @@
 """Looking ahead where constraints could lead into a dead end: an attachment is allowed if a tree remains possible.
 
 One such tree over the pending words, the *witness*, is kept. Most attachments either belong to it or leave it a tree
-with a small change; only if no small change will do, the chart looks for another.
+with a small change; only if no small change will do, the chart looks for another, unless a glance shows that there is
+none.
 """
 
 from __future__ import annotations
@@ -49,8 +50,11 @@ class Lookahead:
         for changes in self._small_changes(m):
             if all(self._wanted.allows(head, word) for word, head in changes.items()):
                 return changes
-        words = [word for word in self.witness if word != m]
-        return search_tree(words, self._wanted.heads, self._wanted.brackets)
+        words, heads = [word for word in self.witness if word != m], self._wanted.heads
+        left = sum(1 << word for word in words) | 1  # the outside too
+        if not all(heads[word] & left for word in words) or not any(heads[word] & 1 for word in words):
+            return None  # a word has no head left, or no word may be the root
+        return search_tree(words, heads, self._wanted.brackets)
 
     def _small_changes(self, m: int) -> Iterator[dict[int, int]]:
         """New heads that make the witness a projective tree without m: its modifiers go to its head, or one of them

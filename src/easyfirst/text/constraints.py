@@ -32,6 +32,16 @@ def constrained(sentences: Iterable[Sentence], given: GivenConstraints | None) -
     return _one_by_one(sentences, iter(given))
 
 
+def one_of(given: object) -> list[Constraints | None] | None:
+    """The same for one sentence; without anything it stays as it is."""
+    if given is None:
+        return None
+    if not isinstance(given, Constraints):
+        example = "give those of the sentence, as in Constraints.of(heads={1: 2})"
+        raise InputError(f"the constraints are of type {type(given).__name__}; {example}")
+    return [given]
+
+
 def _one_by_one(sentences: Iterable[Sentence], given: Iterator[Constraints | None]) -> Iterator[Sentence]:
     number = 0
     for number, sentence in enumerate(sentences, 1):

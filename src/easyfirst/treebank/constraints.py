@@ -7,10 +7,12 @@ no word outside has its head among the others. The bracket's head may have modif
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from operator import index
-from typing import TypeAlias
+from typing import Any, TypeAlias, cast
+
+from easyfirst.errors import InputError
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -89,18 +91,21 @@ class Constraints:
         *,
         heads: Mapping[int, int] | None = None,
         relations: Mapping[int, str] | None = None,
-        forbidden: Iterable[tuple[int, int] | tuple[int, int, str]] = (),
+        forbidden: Iterable[tuple[int, int] | tuple[int, int, str | None]] = (),
         brackets: Iterable[tuple[int, int]] = (),
     ) -> Constraints:
         """``heads`` and ``relations`` by modifier, ``forbidden`` as (head, modifier) or (head, modifier, relation),
-        ``brackets`` as (first, last)."""
-        items: list[Constraint] = [FixedHead(modifier=index(m), head=index(h)) for m, h in (heads or {}).items()]
-        items += [FixedRelation(modifier=index(m), relation=relation) for m, relation in (relations or {}).items()]
+        ``brackets`` as (first, last). Raises :class:`InputError` if something is written in another way."""
+        fixed_heads = _read("heads", heads or {}, index, index)
+        fixed_relations = _read("relations", relations or {}, index, _relation)
+        forbidden_arcs = _read("forbidden", forbidden, index, index, _relation_or_any, least=2)
+        items: list[Constraint] = [FixedHead(modifier=m, head=h) for m, h in fixed_heads]
+        items += [FixedRelation(modifier=m, relation=relation) for m, relation in fixed_relations]
         items += [
-            ForbiddenArc(head=index(arc[0]), modifier=index(arc[1]), relation=arc[2] if len(arc) == 3 else None)
-            for arc in forbidden
+            ForbiddenArc(head=h, modifier=m, relation=relation[0] if relation else None)
+            for h, m, *relation in forbidden_arcs
         ]
-        items += [Bracket(first=index(first), last=index(last)) for first, last in brackets]
+        items += [Bracket(first=first, last=last) for first, last in _read("brackets", brackets, index, index)]
         return cls(tuple(items))
 
     @property
@@ -112,6 +117,44 @@ class Constraints:
     def relations(self) -> dict[int, str]:
         """The fixed relations, by modifier."""
         return {item.modifier: item.relation for item in self.items if isinstance(item, FixedRelation)}
+
+
+_EXAMPLES = {
+    "heads": "heads={7: 2, 2: 0}",
+    "relations": "relations={7: 'obl'}",
+    "forbidden": "forbidden=[(4, 7), (4, 7, 'nmod')]",
+    "brackets": "brackets=[(3, 7)]",
+}
+
+
+def _read(argument: str, given: object, *readers: Callable[[Any], Any], least: int = 0) -> list[tuple[Any, ...]]:
+    """What is given for an argument of :meth:`Constraints.of`: values of so many kinds, or the ``least`` of them."""
+    is_mapping = isinstance(given, Mapping)
+    if is_mapping != _EXAMPLES[argument].endswith("}") or not isinstance(given, Iterable):
+        raise InputError(f"{argument} is of type {type(given).__name__}; write it as in {_EXAMPLES[argument]}")
+    entries = cast("Iterable[Any]", given.items() if is_mapping else given)
+    return [_read_one(argument, entry, readers, least or len(readers)) for entry in entries]
+
+
+def _read_one(argument: str, entry: Any, readers: Sequence[Callable[[Any], Any]], least: int) -> tuple[Any, ...]:
+    try:
+        values = (*entry,)
+        if least <= len(values) <= len(readers):
+            return tuple(read(value) for read, value in zip(readers, values, strict=False))
+    except TypeError:
+        pass
+    said = f"{{{entry[0]!r}: {entry[1]!r}}}" if argument in ("heads", "relations") else repr(entry)
+    raise InputError(f"{argument} has {said}; write it as in {_EXAMPLES[argument]}")
+
+
+def _relation(value: object) -> str:
+    if not isinstance(value, str):
+        raise TypeError
+    return value
+
+
+def _relation_or_any(value: object) -> str | None:
+    return None if value is None else _relation(value)
 
 
 def _name(m: int, forms: Sequence[str]) -> str:
