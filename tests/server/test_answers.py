@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -12,14 +13,19 @@ from hypothesis import strategies as st
 
 pytest.importorskip("fastapi", reason="the extra 'server' is not installed")
 
+from pydantic import ValidationError
+
 from easyfirst.cli.output import Target, document_writer, sentence_writer
 from easyfirst.cli.texts import Place
 from easyfirst.errors import ConfigError
+from easyfirst.model.calibration import Calibration
 from easyfirst.parser import Parser
 from easyfirst.server.answers import Answerer, to_json
 from easyfirst.server.asked import read_asked
 from easyfirst.server.errors import RefusedError, TooLargeError
 from easyfirst.server.limits import Limits
+from easyfirst.server.schema import ParseAnswer
+from tests.calibrations import BY_HAND
 from tests.small_models import small_model, small_tagger, small_tokenizer
 
 LIMITS = Limits(max_words=500, max_sentence_words=500)
@@ -67,6 +73,27 @@ def test_the_same_as_the_command_line_writes() -> None:
     write = sentence_writer(Target.json, deps=False, tags=True)
     [answers] = ANSWERER([asked({"tokens": words})])
     assert answers == rounded([json.loads(write(parse)) for parse in PARSER.parse(words)])
+
+
+@pytest.mark.parametrize("calibration", [None, BY_HAND], ids=["plain", "calibrated"])
+@pytest.mark.parametrize(
+    "body",
+    [{"text": "The fox jumps. It doesn't!"}, {"sentences": ["A fox."]}, {"tokens": [["The", "fox"], ["It"]]}],
+    ids=["text", "sentences", "tokens"],
+)
+def test_every_key_is_described(body: dict[str, Any], calibration: Calibration | None) -> None:
+    parser = Parser(replace(PARSER.model, calibration=calibration), tokenizer=PARSER.tokenizer, tagger=PARSER.tagger)
+    [answers] = Answerer(parser, LIMITS)([asked(body)])
+    assert isinstance(answers, list)
+    values = {"model": {"name": "x", "easyfirst_version": None}, "sentences": answers}
+    described = ParseAnswer.model_validate_json(to_json(values), strict=True)
+    assert described.model_dump(mode="json", exclude_unset=True) == json.loads(to_json(values))
+    assert (described.sentences[0].words[0].arc_confidence is None) == (calibration is None)
+    for place in (answers[0], answers[0]["words"][0], *answers[0].get("tokens", [])[:1]):
+        place["new"] = 1
+        with pytest.raises(ValidationError, match="new"):
+            ParseAnswer.model_validate_json(to_json(values))
+        del place["new"]
 
 
 def test_a_sentence_stays_one_and_says_which_it_is() -> None:
