@@ -129,9 +129,28 @@ def test_a_text_with_more_words_than_it_seems_to_have_is_refused_alone() -> None
     assert isinstance(refused, TooLargeError)
 
 
-def test_numbers_that_json_does_not_have_are_null() -> None:
-    assert to_json({"a": [math.inf, 1.5], "b": math.nan}) == b'{"a": [null, 1.5], "b": null}'
-    assert to_json("a\ud800") == b'"a?"'
+def test_what_is_explained() -> None:
+    body = {"text": "A fox. It jumps.\n\nIt likes apples. Foxes."}
+    [plain] = ANSWERER([asked(body)])
+    assert isinstance(plain, list)
+    lengths = [len(answer["words"]) for answer in plain]
+    assert len(lengths) >= 2
+    for max_explained, n in ((0, 0), (lengths[0], 1), (sum(lengths[:2]) - 1, 1), (sum(lengths), len(lengths))):
+        [answers] = ANSWERER([replace(asked(body), max_explained=max_explained)])
+        assert isinstance(answers, list)
+        notes = [answer.pop("notes") for answer in answers if "notes" in answer]
+        assert answers == rounded(plain)
+        assert len(notes) == n
+        for of_sentence, answer in zip(notes, answers, strict=False):
+            for of_word, word in zip(of_sentence, answer["words"], strict=True):
+                assert bool(of_word) == (word["step"] is not None)
+                assert not of_word or of_word[0].endswith(": chosen")
+
+
+def test_no_answer_is_anything_but_strict_json_in_utf_8() -> None:
+    assert to_json({"a": ["\ud800", 1.5], "b": None}) == b'{"a": ["?", 1.5], "b": null}'
+    with pytest.raises(ValueError, match="JSON"):
+        to_json(math.inf)
 
 
 def test_limits_bound_something() -> None:

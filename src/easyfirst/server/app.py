@@ -26,7 +26,7 @@ from easyfirst.server.docs import draw_docs
 from easyfirst.server.errors import MediaTypeError, RefusedError
 from easyfirst.server.guard import JSON, Guard, error_response, refusal
 from easyfirst.server.limits import Limits
-from easyfirst.server.page import Form, draw_page, policy, read_form
+from easyfirst.server.page import EXPLAINED_WORDS, Form, draw_page, policy, read_form
 
 logger = logging.getLogger("uvicorn.error")
 
@@ -139,7 +139,7 @@ class _Service:
         try:
             async with self._bodies.read(request) as body:
                 form = read_form(body, form)
-                asked = form.asked(self._parser, self._page_limits)
+                asked = replace(form.asked(self._parser, self._page_limits), max_explained=EXPLAINED_WORDS)
                 parsed = await self._batcher.submit(asked, weight=asked.weight)
             check_words(sum(len(sentence["words"]) for sentence in parsed), self._page_limits)
             sentences = parsed

@@ -29,6 +29,8 @@ class Texts:
     texts: tuple[str, ...]
     one_sentence: bool
     """Each is one sentence."""
+    max_explained: int = 0
+    """How many words are to be explained at most; see answers."""
 
     @property
     def weight(self) -> int:
@@ -40,6 +42,7 @@ class Given:
     """Sentences in words."""
 
     sentences: tuple[Sentence, ...]
+    max_explained: int = 0
 
     @property
     def weight(self) -> int:
