@@ -147,6 +147,12 @@ def test_what_is_explained() -> None:
                 assert not of_word or of_word[0].endswith(": chosen")
 
 
+def test_to_explain_is_more_work() -> None:
+    for body, n in (({"tokens": [["a", "b"], ["c"]]}, 3), ({"text": "a" * 10}, 3)):
+        weights = [replace(asked(body), max_explained=m).weight for m in (0, 2, 500)]
+        assert weights == [n, n + 3 * 2, n + 3 * n]
+
+
 def test_no_answer_is_anything_but_strict_json_in_utf_8() -> None:
     assert to_json({"a": ["\ud800", 1.5], "b": None}) == b'{"a": ["?", 1.5], "b": null}'
     with pytest.raises(ValueError, match="JSON"):
