@@ -29,7 +29,7 @@ from easyfirst.parsing.parse import Parse
 from easyfirst.text.constraints import ConstraintsOf, GivenConstraints, constrained, one_of, with_constraints
 from easyfirst.text.document import Document
 from easyfirst.text.given import SentenceLike, check_sentences, check_texts, to_sentence
-from easyfirst.text.sentences import sentences_of
+from easyfirst.text.sentences import joined, sentences_of
 from easyfirst.text.tagger import Tagger
 from easyfirst.text.tagger_store import load_tagger, save_tagger
 from easyfirst.text.tokenizer import Tokenizer, load_tokenizer
@@ -256,7 +256,7 @@ class Parser:
         for part in _text_parts(texts, 1 if batch_size == 1 else TEXT_BUFFERED):
             tokens = tokenizer.tokenize_all(part)
             if one_sentence:
-                tokens = [[[token for sentence in found for token in sentence]] if found else [] for found in tokens]
+                tokens = [joined(found) for found in tokens]
             made = [list(sentences_of(text, found)) for text, found in zip(part, tokens, strict=True)]
             sentences = [self._constrain(sentence, constraints) for of_text in made for sentence in of_text]
             parses = iter(self._parse(sentences, batch_size))

@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import json
+import os
 import shutil
 import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
+from easyfirst.model.bundled import bundled_models
 from easyfirst.parser import Parser, load
+from easyfirst.parsing.reliability import COVERAGES
 from easyfirst.treebank.conllu import read_conllu
 from tests.small_models import TREEBANK, small_model, small_tagger, small_tokenizer
 
@@ -80,6 +84,14 @@ class TestCalibrate:
         assert done.returncode == 2
         assert b"has no tagger to predict tags" in done.stderr
 
+    def test_a_bundled_model_stays_as_it_is(self, run: Run) -> None:
+        assert "en" in bundled_models()
+        before = {path: path.read_bytes() for path in bundled_models()["en"].iterdir() if path.is_file()}
+        done = run("calibrate", "en", "no-such-file.conllu")  # which is not read: nothing else keeps it from being done
+        assert done.returncode == 2
+        assert b"easyfirst pack en --out my-en" in done.stderr
+        assert {path: path.read_bytes() for path in bundled_models()["en"].iterdir() if path.is_file()} == before
+
     def test_no_model(self, tmp_path: Path, run: Run) -> None:
         done = run("calibrate", tmp_path / "none", TREEBANK)
         assert done.returncode == 2
@@ -135,6 +147,15 @@ class TestEvaluate:
         assert done.returncode == 0
         assert b"ECE" in done.stdout
         assert b"of all wrong heads" in done.stdout
+
+    def test_nothing_is_cut(self, calibrated: Path) -> None:
+        command = [sys.executable, "-m", "easyfirst", "evaluate", TREEBANK, "-m", calibrated, "--confidence"]
+        environment = os.environ | {"COLUMNS": "80"}
+        done = subprocess.run(command, capture_output=True, text=True, encoding="utf-8", env=environment, check=True)
+        assert "…" not in done.stdout
+        tables = done.stdout[done.stdout.index("confidence ") :].splitlines()
+        assert max(map(len, tables)) <= 80
+        assert [len(line.split()) for line in tables if line.startswith("  arcs ")] == [4, 1 + len(COVERAGES)]
 
     def test_json(self, calibrated: Path, run: Run) -> None:
         done = run("evaluate", TREEBANK, "--model", calibrated, "--confidence", "--json")

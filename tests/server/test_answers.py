@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -12,14 +13,19 @@ from hypothesis import strategies as st
 
 pytest.importorskip("fastapi", reason="the extra 'server' is not installed")
 
+from pydantic import ValidationError
+
 from easyfirst.cli.output import Target, document_writer, sentence_writer
 from easyfirst.cli.texts import Place
 from easyfirst.errors import ConfigError
+from easyfirst.model.calibration import Calibration
 from easyfirst.parser import Parser
 from easyfirst.server.answers import Answerer, to_json
 from easyfirst.server.asked import read_asked
 from easyfirst.server.errors import RefusedError, TooLargeError
 from easyfirst.server.limits import Limits
+from easyfirst.server.schema import ParseAnswer
+from tests.calibrations import BY_HAND
 from tests.small_models import small_model, small_tagger, small_tokenizer
 
 LIMITS = Limits(max_words=500, max_sentence_words=500)
@@ -69,6 +75,27 @@ def test_the_same_as_the_command_line_writes() -> None:
     assert answers == rounded([json.loads(write(parse)) for parse in PARSER.parse(words)])
 
 
+@pytest.mark.parametrize("calibration", [None, BY_HAND], ids=["plain", "calibrated"])
+@pytest.mark.parametrize(
+    "body",
+    [{"text": "The fox jumps. It doesn't!"}, {"sentences": ["A fox."]}, {"tokens": [["The", "fox"], ["It"]]}],
+    ids=["text", "sentences", "tokens"],
+)
+def test_every_key_is_described(body: dict[str, Any], calibration: Calibration | None) -> None:
+    parser = Parser(replace(PARSER.model, calibration=calibration), tokenizer=PARSER.tokenizer, tagger=PARSER.tagger)
+    [answers] = Answerer(parser, LIMITS)([asked(body)])
+    assert isinstance(answers, list)
+    values = {"model": {"name": "x", "easyfirst_version": None}, "sentences": answers}
+    described = ParseAnswer.model_validate_json(to_json(values), strict=True)
+    assert described.model_dump(mode="json", exclude_unset=True) == json.loads(to_json(values))
+    assert (described.sentences[0].words[0].arc_confidence is None) == (calibration is None)
+    for place in (answers[0], answers[0]["words"][0], *answers[0].get("tokens", [])[:1]):
+        place["new"] = 1
+        with pytest.raises(ValidationError, match="new"):
+            ParseAnswer.model_validate_json(to_json(values))
+        del place["new"]
+
+
 def test_a_sentence_stays_one_and_says_which_it_is() -> None:
     [answers] = ANSWERER([asked({"sentences": ["A fox. It jumps.", " ", "Apples."]})])
     assert isinstance(answers, list)
@@ -102,9 +129,34 @@ def test_a_text_with_more_words_than_it_seems_to_have_is_refused_alone() -> None
     assert isinstance(refused, TooLargeError)
 
 
-def test_numbers_that_json_does_not_have_are_null() -> None:
-    assert to_json({"a": [math.inf, 1.5], "b": math.nan}) == b'{"a": [null, 1.5], "b": null}'
-    assert to_json("a\ud800") == b'"a?"'
+def test_what_is_explained() -> None:
+    body = {"text": "A fox. It jumps.\n\nIt likes apples. Foxes."}
+    [plain] = ANSWERER([asked(body)])
+    assert isinstance(plain, list)
+    lengths = [len(answer["words"]) for answer in plain]
+    assert len(lengths) >= 2
+    for max_explained, n in ((0, 0), (lengths[0], 1), (sum(lengths[:2]) - 1, 1), (sum(lengths), len(lengths))):
+        [answers] = ANSWERER([replace(asked(body), max_explained=max_explained)])
+        assert isinstance(answers, list)
+        notes = [answer.pop("notes") for answer in answers if "notes" in answer]
+        assert answers == rounded(plain)
+        assert len(notes) == n
+        for of_sentence, answer in zip(notes, answers, strict=False):
+            for of_word, word in zip(of_sentence, answer["words"], strict=True):
+                assert bool(of_word) == (word["step"] is not None)
+                assert not of_word or of_word[0].endswith(": chosen")
+
+
+def test_to_explain_is_more_work() -> None:
+    for body, n in (({"tokens": [["a", "b"], ["c"]]}, 3), ({"text": "a" * 10}, 3)):
+        weights = [replace(asked(body), max_explained=m).weight for m in (0, 2, 500)]
+        assert weights == [n, n + 3 * 2, n + 3 * n]
+
+
+def test_no_answer_is_anything_but_strict_json_in_utf_8() -> None:
+    assert to_json({"a": ["\ud800", 1.5], "b": None}) == b'{"a": ["?", 1.5], "b": null}'
+    with pytest.raises(ValueError, match="JSON"):
+        to_json(math.inf)
 
 
 def test_limits_bound_something() -> None:

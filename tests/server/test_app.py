@@ -21,7 +21,7 @@ import uvicorn
 
 from easyfirst import __version__
 from easyfirst.cli.info import describe
-from easyfirst.errors import ModelError
+from easyfirst.errors import ConstraintError, DataError, EasyFirstError, InputError, ModelError
 from easyfirst.parser import Parser
 from easyfirst.server.app import create_app
 from easyfirst.server.limits import Limits
@@ -244,6 +244,17 @@ def test_too_many_and_too_slow(gated: tuple[Gated, Server]) -> None:
     while server.ask("GET", "/health").json["waiting"]:
         pass
     assert server.parse({"text": "A fox."}).status == 200
+
+
+@pytest.mark.parametrize("error", [InputError("a fault"), DataError("a fault"), ConstraintError("a fault")])
+def test_a_fault_of_the_input(gated: tuple[Gated, Server], error: EasyFirstError) -> None:
+    parser, server = gated
+    parser.gate.set()
+    parser.error = error
+    answer = server.parse({"text": "A fox."})
+    assert (answer.status, answer.json) == (422, {"error": "a fault"})
+    page = server.ask("POST", "/", b"text=A+fox")
+    assert (page.status, "a fault</p>" in page.body.decode()) == (422, True)
 
 
 def test_a_failure_of_the_server(gated: tuple[Gated, Server]) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from typing import Any
 
@@ -10,6 +11,7 @@ import pytest
 pytest.importorskip("fastapi", reason="the extra 'server' is not installed")
 
 from easyfirst.parser import Parser
+from easyfirst.render.markup import escape
 from easyfirst.server.errors import BadRequestError
 from easyfirst.server.page import Form, draw_page, read_form
 from tests.render.browser import Browser, find_browser
@@ -32,6 +34,7 @@ def sentence(*forms: str, **more: Any) -> dict[str, Any]:
             "step": m - 1 or None,
             "score": 1.5 if m > 1 else None,
             "margin": 0.25 if m > 1 else None,
+            "label_margin": 0.125 if m > 1 else None,
         }
         for m, form in enumerate(forms, 1)
     ]
@@ -62,6 +65,27 @@ def test_the_form_sent(server: Server, kind: str, n_sentences: int | None) -> No
         assert page.count("<svg ") == n_sentences
 
 
+def test_runners_up_are_on_the_page(server: Server, parser: Parser) -> None:
+    explanation = parser.explain(["The", "fox", "jumps"])
+    page = server.ask("POST", "/", b"text=The+fox+jumps&kind=tokens").body.decode()
+    notes = explanation.drawing().notes
+    assert notes is not None
+    assert sum(map(len, notes)) >= 2 * (1 + 3)
+    for note in (note for of_word in notes for note in of_word):
+        assert f"<bdi>{escape(note.partition('  ')[2])}" in re.sub(r"<bdi>-?[0-9.]+  ", "<bdi>", page)
+    assert page.count(": chosen<") == 2
+    assert "Runners-up are shown for" not in page
+    assert "Margin of the relation" in page
+
+
+def test_so_many_words_are_explained(server: Server) -> None:
+    line = "a+" * 99 + "a%0D%0A"
+    page = server.ask("POST", "/", f"text={line * 6}&kind=tokens".encode()).body.decode()
+    assert page.count(": chosen<") == 99 * 5
+    assert "Runners-up are shown for 500 words at most, so not for those after the first 5." in page
+    assert page.count("<svg ") == 6
+
+
 def test_errors_are_on_the_page(server: Server) -> None:
     for body, status, message in (
         (b"text=%00", 422, "NUL character"),
@@ -88,7 +112,14 @@ def test_confidences_are_shown_where_the_model_gives_them() -> None:
     answer = sentence("A", "fox", confidence=0.874)
     answer["words"][1] |= {"arc_confidence": 0.912, "label_confidence": 0.833}
     page = draw_page(form, name="x", sentences=[answer])
-    for text in ("Sentence 1 (confidence 87 %)", "Confidence of the head", "0.912", "0.833", "confidence 91 %"):
+    for text in (
+        "Sentence 1 (confidence 87 %)",
+        "Confidence of the head",
+        "Confidence of head and relation",
+        "0.912",
+        "0.833",
+        "confidence 91 %",
+    ):
         assert text in page
 
 

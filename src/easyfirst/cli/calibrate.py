@@ -10,7 +10,7 @@ import typer
 
 from easyfirst.cli.files import STANDARD, STDIN, open_input, warn_of_name
 from easyfirst.cli.threads import set_threads
-from easyfirst.errors import DataError
+from easyfirst.errors import DataError, ModelError
 from easyfirst.treebank.conllu import ConlluReader
 from easyfirst.treebank.tree import check_tree
 
@@ -33,15 +33,24 @@ def calibrate(
     """Fit the probabilities of a model's arcs, labels and trees, and store them in it (confidence.json).
 
     Training with --dev does this by itself. The model's weights do not change. Its card gets a table that says
-    how far the probabilities can be trusted.
+    how far the probabilities can be trusted. Of a bundled model, take a copy.
 
     \b
     Examples:
       easyfirst calibrate my-model dev.conllu
       easyfirst calibrate my-model dev.conllu --predicted-tags
+      easyfirst pack en --out my-en && easyfirst calibrate my-en dev.conllu --predicted-tags
     """
     set_threads(threads)
     warn_of_name(model)
+
+    from easyfirst.model.bundled import bundled_models, find_model
+
+    if model in bundled_models():
+        raise ModelError(
+            f"{model} is a part of the installed package, which stays as it is; copy it with 'easyfirst pack {model} "
+            f"--out my-{model}' and calibrate my-{model}"
+        )
     with open_input(dev) as stream:
         gold = list(ConlluReader(stream, STDIN if dev == STANDARD else dev))
     for sentence in gold:
@@ -49,7 +58,6 @@ def calibrate(
     if all(len(sentence) == 1 for sentence in gold):
         raise DataError("no sentences of two words or more to calibrate with", source=dev)
 
-    from easyfirst.model.bundled import find_model
     from easyfirst.parser import load
     from easyfirst.parsing.calibrate import calibrate_model
     from easyfirst.parsing.reliability import to_markdown

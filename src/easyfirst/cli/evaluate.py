@@ -215,15 +215,17 @@ def _show(scores: Scores, judgement: Judgement | None, *, as_json: bool, by_rela
 
 def _show_confidence(judgement: Judgement, console: Console) -> None:
     """How far probabilities can be trusted, and what is wrong if only the surest are kept."""
-    coverages = [f"{100 * share:g} %" for share, _ in judgement.arcs.risks]
-    table = _table("confidence", "right %", "mean confidence %", "ECE", *(f"surest {share}" for share in coverages))
+    coverages = (f"{100 * share:g} %" for share, _ in judgement.arcs.risks)
+    right = _table("confidence", "right %", "mean confidence %", "ECE")
+    wrong = _table("wrong % of the surest", *coverages)
     for name, found in (("arcs", judgement.arcs), ("labels", judgement.labels), ("trees", judgement.trees)):
-        risks = (f"{100 * risk:.2f}" for _, risk in found.risks)
-        table.add_row(name, f"{100 * found.accuracy:.2f}", f"{100 * found.confidence:.2f}", f"{found.ece:.4f}", *risks)
-    console.print(table)
+        right.add_row(name, f"{100 * found.accuracy:.2f}", f"{100 * found.confidence:.2f}", f"{found.ece:.4f}")
+        wrong.add_row(name, *(f"{100 * risk:.2f}" for _, risk in found.risks))
+    console.print(right)
+    console.print("ECE: expected calibration error, 15 bins of equal size.")
+    console.print(wrong)
     console.print(
-        "ECE: expected calibration error, 15 bins of equal size; surest: per cent wrong if only these are kept.\n"
-        "The tenth of the sentences with the lowest tree confidence has "
+        "The tenth of the sentences with the lowest tree confidence\nhas "
         f"{100 * judgement.least_sure_errors:.1f} % of all wrong heads."
     )
 

@@ -10,7 +10,6 @@ from enum import Enum
 from typing import TYPE_CHECKING, TextIO
 
 from easyfirst.cli.files import is_standard_output
-from easyfirst.errors import ModelError
 
 if TYPE_CHECKING:
     from easyfirst.cli.texts import Place
@@ -42,10 +41,9 @@ def is_terminal(stream: TextIO | None) -> bool:
 def check_calibrated(parser: Parser, name: str) -> None:
     """Raise an error at once if a model cannot say how sure it is."""
     if parser.model.calibration is None:
-        raise ModelError(
-            f"{name} has no calibration, so it cannot say how sure it is; add one with 'easyfirst calibrate {name} "
-            "DEV', where DEV is CoNLL-U that it has not learnt from"
-        )
+        from easyfirst.parsing.confidence import no_calibration
+
+        raise no_calibration(name, name)
 
 
 def sentence_writer(target: Target, *, deps: bool, tags: bool, confidence: bool = False) -> Callable[[Parse], bytes]:

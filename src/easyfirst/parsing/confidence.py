@@ -90,11 +90,16 @@ def confidence_of(
 def require_confidence(confidence: Confidence | None) -> Confidence:
     """Raise an error if the model has no calibration."""
     if confidence is None:
-        raise ModelError(
-            "the model has no calibration, so it cannot say how sure it is; add one with 'easyfirst calibrate MODEL "
-            "DEV', where DEV is CoNLL-U that it has not learnt from"
-        )
+        raise no_calibration("the model", "MODEL")
     return confidence
+
+
+def no_calibration(subject: str, name: str) -> ModelError:
+    """The error that a model, called so and of this name, cannot say how sure it is."""
+    return ModelError(
+        f"{subject} has no calibration, so it cannot say how sure it is; add one with 'easyfirst calibrate {name} "
+        "DEV', where DEV is CoNLL-U that it has not learnt from"
+    )
 
 
 def misc_of(steps: Steps, confidence: Confidence) -> list[dict[str, str | None]]:

@@ -3,22 +3,23 @@
 from __future__ import annotations
 
 import json
-import math
 from collections.abc import Iterator, Sequence
-from itertools import islice
+from itertools import accumulate, islice
 from typing import Any, TypeAlias
 
 from easyfirst.parser import Parser
+from easyfirst.parsing.explanation import Explanation
 from easyfirst.parsing.parse import Parse
 from easyfirst.server.asked import Asked, Given, Texts, check_length, check_words
 from easyfirst.server.errors import RefusedError
 from easyfirst.server.limits import Limits
 from easyfirst.text.document import Document
-from easyfirst.text.sentences import sentences_of
+from easyfirst.text.sentences import joined, sentences_of
 from easyfirst.treebank.raw_text import Token
 from easyfirst.treebank.sentence import Sentence
 
 SentenceAnswer: TypeAlias = "dict[str, Any]"
+"""What the API sends. If it was explained, ``notes`` has for each word what was chosen and the runners-up, in words."""
 Tokenized: TypeAlias = "tuple[str, list[list[Token]]]"
 """A text and the tokens of its sentences."""
 
@@ -37,7 +38,7 @@ class Answerer:
         sentences = [self._sentences(asked, found) for asked, found in zip(requests, read, strict=True)]
         parses = iter(self._parser.parse([s for made in sentences if isinstance(made, list) for s in made]))
         return [
-            made if isinstance(made, RefusedError) else _answer(asked, found, list(islice(parses, len(made))))
+            made if isinstance(made, RefusedError) else self._answer(asked, found, list(islice(parses, len(made))))
             for asked, found, made in zip(requests, read, sentences, strict=True)
         ]
 
@@ -48,7 +49,7 @@ class Answerer:
         found = iter(tokenizer.tokenize_all(texts) if tokenizer is not None and texts else [])
         for asked in requests:
             tokenized = list(zip(asked.texts, islice(found, len(asked.texts)), strict=True))
-            yield [(text, _joined(parts)) for text, parts in tokenized] if asked.one_sentence else tokenized
+            yield [(text, joined(parts)) for text, parts in tokenized] if asked.one_sentence else tokenized
 
     def _sentences(self, asked: Asked, tokenized: Sequence[Tokenized]) -> list[Sentence] | RefusedError:
         if isinstance(asked, Given):
@@ -62,20 +63,26 @@ class Answerer:
             return error
         return made
 
+    def _answer(self, asked: Asked, tokenized: Sequence[Tokenized], parses: list[Parse]) -> list[SentenceAnswer]:
+        explanations = self._explain(parses, asked.max_explained)
+        parses = [found.parse for found in explanations] + parses[len(explanations) :]
+        answers = _answers(asked, tokenized, parses)
+        for answer, found in zip(answers, explanations, strict=False):
+            answer["notes"] = found.drawing().notes
+        return answers
+
+    def _explain(self, parses: Sequence[Parse], max_words: int) -> list[Explanation]:
+        """The first sentences, as many as have no more words together."""
+        ends = accumulate(map(len, parses))
+        return [self._parser.explain(parse.tagged) for parse, end in zip(parses, ends, strict=True) if end <= max_words]
+
 
 def to_json(value: object) -> bytes:
-    """In one line of UTF-8. What JSON has no number for (a margin where there was no choice is infinite) is null."""
-    try:
-        return json.dumps(value, ensure_ascii=False, allow_nan=False).encode()
-    except ValueError:
-        return json.dumps(_finite(value), ensure_ascii=False).encode(errors="replace")
+    """In one line of UTF-8; half of a pair of surrogates, which UTF-8 has not, is a question mark."""
+    return json.dumps(value, ensure_ascii=False, allow_nan=False).encode(errors="replace")
 
 
-def _joined(sentences: list[list[Token]]) -> list[list[Token]]:
-    return [[token for sentence in sentences for token in sentence]] if sentences else []
-
-
-def _answer(asked: Asked, tokenized: Sequence[Tokenized], parses: list[Parse]) -> list[SentenceAnswer]:
+def _answers(asked: Asked, tokenized: Sequence[Tokenized], parses: list[Parse]) -> list[SentenceAnswer]:
     if isinstance(asked, Given):
         return [parse.to_dict() for parse in parses]
     answers: list[SentenceAnswer] = []
@@ -86,11 +93,3 @@ def _answer(asked: Asked, tokenized: Sequence[Tokenized], parses: list[Parse]) -
             begin = {"document": number, "document_start": 0, "text": text[found[0].start : found[-1].end]}
             answers.append(begin | document.sentence_dict(n))
     return answers
-
-
-def _finite(value: Any) -> Any:
-    if isinstance(value, dict):
-        return {key: _finite(item) for key, item in value.items()}  # pyright: ignore[reportUnknownVariableType]
-    if isinstance(value, list):
-        return [_finite(item) for item in value]  # pyright: ignore[reportUnknownVariableType]
-    return None if isinstance(value, float) and not math.isfinite(value) else value

@@ -15,7 +15,7 @@ from starlette.exceptions import HTTPException
 from starlette.responses import HTMLResponse
 
 from easyfirst import __version__
-from easyfirst.errors import EasyFirstError, InputError
+from easyfirst.errors import DataError, EasyFirstError, InputError
 from easyfirst.parser import Parser
 from easyfirst.server import schema
 from easyfirst.server.answers import Answerer, SentenceAnswer, to_json
@@ -26,7 +26,7 @@ from easyfirst.server.docs import draw_docs
 from easyfirst.server.errors import MediaTypeError, RefusedError
 from easyfirst.server.guard import JSON, Guard, error_response, refusal
 from easyfirst.server.limits import Limits
-from easyfirst.server.page import Form, draw_page, policy, read_form
+from easyfirst.server.page import EXPLAINED_WORDS, Form, draw_page, policy, read_form
 
 logger = logging.getLogger("uvicorn.error")
 
@@ -43,6 +43,8 @@ REFUSALS = {
     504: "It took too long.",
 }
 ALWAYS = (403, 421, 500)
+FAULTS_OF_INPUT = (InputError, DataError)
+"""The model has been read long before a request, so these say what is wrong with the request."""
 PAGE_WORDS = 2_000
 """The most that the page draws at a time: a word takes more than a kilobyte there."""
 
@@ -139,11 +141,11 @@ class _Service:
         try:
             async with self._bodies.read(request) as body:
                 form = read_form(body, form)
-                asked = form.asked(self._parser, self._page_limits)
+                asked = replace(form.asked(self._parser, self._page_limits), max_explained=EXPLAINED_WORDS)
                 parsed = await self._batcher.submit(asked, weight=asked.weight)
             check_words(sum(len(sentence["words"]) for sentence in parsed), self._page_limits)
             sentences = parsed
-        except (RefusedError, InputError) as error:
+        except (RefusedError, *FAULTS_OF_INPUT) as error:
             message = str(error)
             status = error.status if isinstance(error, RefusedError) else RefusedError.status
         page = await asyncio.to_thread(draw_page, form, name=self._name, sentences=sentences, message=message)
@@ -168,7 +170,7 @@ def _description(limits: Limits) -> str:
 async def _handle_error(request: Request, error: Exception) -> Response:
     if isinstance(error, RefusedError):
         return refusal(error)
-    if isinstance(error, InputError):
+    if isinstance(error, FAULTS_OF_INPUT):
         return error_response(RefusedError.status, str(error))
     logger.error("%s %s: %s", request.method, request.url.path, error)
     return error_response(500, str(error))

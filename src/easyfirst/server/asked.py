@@ -19,6 +19,8 @@ KEYS = ("text", "sentences", "tokens")
 EXAMPLE = 'as in {"text": "The fox jumps. It likes apples."}'
 CHARACTERS_A_WORD = 5
 """About as many, with the white space; to guess how much work a text is."""
+EXPLAINING = 3
+"""To explain a word is about as many times the work of parsing it."""
 NUL = "\0"
 
 
@@ -29,10 +31,12 @@ class Texts:
     texts: tuple[str, ...]
     one_sentence: bool
     """Each is one sentence."""
+    max_explained: int = 0
+    """How many words are to be explained at most; see answers."""
 
     @property
     def weight(self) -> int:
-        return 1 + sum(map(len, self.texts)) // CHARACTERS_A_WORD
+        return _weight(1 + sum(map(len, self.texts)) // CHARACTERS_A_WORD, self.max_explained)
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,10 +44,11 @@ class Given:
     """Sentences in words."""
 
     sentences: tuple[Sentence, ...]
+    max_explained: int = 0
 
     @property
     def weight(self) -> int:
-        return sum(map(len, self.sentences))
+        return _weight(sum(map(len, self.sentences)), self.max_explained)
 
 
 Asked: TypeAlias = "Texts | Given"
@@ -109,6 +114,11 @@ def check_length(n_words: int, name: str, limits: Limits) -> None:
         raise RefusedError(
             f"{name} has {n_words:,} words; this server takes up to {limits.max_sentence_words:,}: split it"
         )
+
+
+def _weight(n_words: int, max_explained: int) -> int:
+    """In words that are parsed."""
+    return n_words + EXPLAINING * min(n_words, max_explained)
 
 
 def _sentence(item: object, number: int, parser: Parser) -> Sentence:

@@ -36,10 +36,13 @@ COLUMNS = {
     "step": "Step",
     "score": "Score",
     "margin": "Margin",
+    "label_margin": "Margin of the relation",
     "arc_confidence": "Confidence of the head",
-    "label_confidence": "Confidence of the relation",
+    "label_confidence": "Confidence of head and relation",
 }
 """What the table of words shows of the JSON, where it is there."""
+EXPLAINED_WORDS = 500
+"""The most that the page shows the runners-up of: to find them takes three times as long as to parse."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,7 +100,7 @@ def draw_page(form: Form, *, name: str, sentences: Sequence[SentenceAnswer] | No
     if message:
         result = element("p", escape(message), class_="error", role="alert", id="result", tabindex=-1)
     else:
-        result = element("p", found, role="status", id="result", tabindex=-1)
+        result = element("p", found, role="status", id="result", tabindex=-1) + _draw_limit(sentences)
     sections = "".join(_draw_sentence(answer, n) for n, answer in enumerate(sentences, 1))
     title = "It could not be parsed" if message else found
     return frame(f"{title} – {heading}", element("h1", escape(heading)) + _draw_form(form) + result + sections)
@@ -140,6 +143,16 @@ def _draw_form(form: Form, *, has_focus: bool = False) -> str:
     return element("form", "\n".join(parts), method="post", action="/#result")
 
 
+def _draw_limit(sentences: Sequence[SentenceAnswer]) -> str:
+    """Which sentences have no runners-up, if some have not."""
+    n = sum("notes" in answer for answer in sentences)
+    if n == len(sentences):
+        return ""
+    which = "this" if len(sentences) == 1 else "these" if n == 0 else f"those after the first {n:,}"
+    message = f"Runners-up are shown for {EXPLAINED_WORDS:,} words at most, so not for {which}."
+    return element("p", message, class_="note")
+
+
 def _draw_sentence(answer: SentenceAnswer, n: int) -> str:
     words: list[dict[str, Any]] = answer["words"]
     title = f"Sentence {n}"
@@ -153,6 +166,7 @@ def _draw_sentence(answer: SentenceAnswer, n: int) -> str:
         _known([word.get("arc_confidence") for word in words]),
         _known([word["step"] for word in words]),
         title,
+        answer.get("notes"),
     )
     return draw_section(drawing, n) + element("details", element("summary", "All words") + _draw_words(words))
 

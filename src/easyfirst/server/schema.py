@@ -12,6 +12,11 @@ Tag = Annotated[str, Field(pattern=r"^[^\x00\t\n\r]*$")] | None
 Words = Annotated[list[Form], Field(min_length=1)]
 WordsWithTag = Annotated[list[tuple[Form, Tag]], Field(min_length=1)]
 WordsWithTags = Annotated[list[tuple[Form, Tag, Tag]], Field(min_length=1)]
+Probability = Annotated[float, Field(ge=0, le=1)] | None
+
+UNCALIBRATED = "Null if the model has no calibration."
+ROOT = "Null for the root, which is what is left."
+NO_CHOICE = "Null too where there was no such action."
 
 
 class _Asked(BaseModel):
@@ -55,7 +60,13 @@ class _Answer(BaseModel):
     model_config = ConfigDict(extra="allow")
 
 
-class WordAnswer(_Answer):
+class _WholeAnswer(BaseModel):
+    """Every key there can be is described."""
+
+    model_config = ConfigDict(extra="forbid")
+
+
+class WordAnswer(_WholeAnswer):
     """A word and how it found its head."""
 
     id: int = Field(description="From 1.")
@@ -64,12 +75,22 @@ class WordAnswer(_Answer):
     xpos: str | None
     head: int = Field(description="The id of its head; 0: it is the root.")
     relation: str
-    step: int | None = Field(description="When this was decided, from 1: the easiest decision comes first.")
-    score: float | None
-    margin: float | None = Field(description="How far the score was above that of the next best decision.")
+    arc_confidence: Probability = Field(description=f"The probability that the head is right. {UNCALIBRATED}")
+    label_confidence: Probability = Field(
+        description=f"The probability that head and relation are right. {UNCALIBRATED}"
+    )
+    step: int | None = Field(description=f"When this was decided, from 1: the easiest comes first. {ROOT}")
+    score: float | None = Field(description=f"The score of the action that attached it. {ROOT}")
+    margin: float | None = Field(
+        description="How far the score was above that of the best action that would have changed the arc. "
+        f"{ROOT} {NO_CHOICE}"
+    )
+    label_margin: float | None = Field(
+        description=f"How far the score was above that of the same arc with the best other relation. {ROOT} {NO_CHOICE}"
+    )
 
 
-class TokenAnswer(_Answer):
+class TokenAnswer(_WholeAnswer):
     """A token's place in the text, and the words it consists of."""
 
     start: int
@@ -77,9 +98,10 @@ class TokenAnswer(_Answer):
     words: tuple[int, int] = Field(description="The ids of its first and its last word.")
 
 
-class SentenceAnswer(_Answer):
+class SentenceAnswer(_WholeAnswer):
     """What easyfirst parse --to json writes for a sentence. What stands in brackets is there for texts only."""
 
+    confidence: Probability = Field(description=f"The probability that the whole tree is right. {UNCALIBRATED}")
     words: list[WordAnswer]
     document: int | None = Field(None, description="(Which of the texts it is from, counted from 1.)")
     document_start: int | None = Field(None, description="(Where that text begins in its request: 0.)")

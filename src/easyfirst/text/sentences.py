@@ -21,6 +21,11 @@ def sentences_of(text: str, sentences: Sequence[Sequence[Token]]) -> Iterator[Se
         yield _sentence_of(text, tokens, next_start)
 
 
+def joined(sentences: Sequence[Sequence[Token]]) -> list[list[Token]]:
+    """All tokens of a text as one sentence; none if there are none."""
+    return [[token for sentence in sentences for token in sentence]] if sentences else []
+
+
 def _sentence_of(text: str, tokens: Sequence[Token], next_start: int | None) -> Sentence:
     lines = [f"# text = {_in_one_line(text[tokens[0].start : tokens[-1].end])}\n"]
     forms: list[str] = []
