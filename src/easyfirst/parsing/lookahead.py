@@ -63,5 +63,5 @@ class Lookahead:
         if head and self._regions.is_inside(head, region):
             yield dict.fromkeys(modifiers, head)
         for heir in modifiers:
-            if self._regions.is_inside(heir, region):
+            if self._wanted.allows(head, heir) and self._regions.is_inside(heir, region):
                 yield dict.fromkeys(modifiers, heir) | {heir: head}
