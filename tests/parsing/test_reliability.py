@@ -69,6 +69,9 @@ def test_judgement() -> None:
     assert lines[2] == f"| arcs | 40 | 90.00 | 85.00 | {found.arcs.ece:.4f} |"
     assert "has 75.0 %." in lines[6]
     assert sum(line.startswith("| ") for line in lines) == 5 + 2 + 15
+    bar = lines[-1].split("`")[1]  # the surest arcs: of 40 signs, 36 say how many are right and one how sure they are
+    assert (len(bar), bar.index("┃")) == (40, 36)
+    assert bar.count("█") == round(40 * found.arcs.bins[-1].accuracy) - (found.arcs.bins[-1].accuracy > 0.9)
 
 
 def test_no_mistakes_at_all() -> None:

@@ -20,6 +20,7 @@ N_BINS = 15
 COVERAGES = (1.0, 0.95, 0.9, 0.8, 0.7, 0.5)
 LEAST_SURE = 0.1
 """The share of the sentences whose mistakes are counted."""
+BAR_WIDTH = 40
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,7 +97,8 @@ def _joined(values: Sequence[Sequence[float]]) -> Floats:
 
 
 def to_markdown(judgement: Judgement) -> list[str]:
-    """The figures as lines of Markdown: a table of all, and the reliability of arcs bin by bin."""
+    """The figures as lines of Markdown: a table of all, and the reliability of arcs and labels bin by bin, that of arcs
+    also as a plot."""
     kinds = (("arcs", judgement.arcs), ("labels", judgement.labels), ("trees", judgement.trees))
     lines = ["| | number | right % | mean confidence % | ECE |", "| --- | --- | --- | --- | --- |"]
     lines += [
@@ -105,9 +107,17 @@ def to_markdown(judgement: Judgement) -> list[str]:
     ]
     lines += ["", "Of all wrong heads, the tenth of the sentences with the lowest tree confidence has "]
     lines[-1] += f"{100 * judgement.least_sure_errors:.1f} %."
-    lines += ["", "| bin | arcs: confidence % | right % | labels: confidence % | right % |"]
-    lines += ["| --- | --- | --- | --- | --- |"]
+    lines += ["", "| bin | arcs: confidence % | right % | labels: confidence % | right % | arcs: right █, sure ┃ |"]
+    lines += ["| --- | --- | --- | --- | --- | --- |"]
     for number, (arc, label) in enumerate(zip(judgement.arcs.bins, judgement.labels.bins, strict=True), 1):
         shares = (arc.confidence, arc.accuracy, label.confidence, label.accuracy)
-        lines.append(f"| {number} | " + " | ".join(f"{100 * share:.1f}" for share in shares) + " |")
+        figures = " | ".join(f"{100 * share:.1f}" for share in shares)
+        lines.append(f"| {number} | {figures} | `{_bar(arc.accuracy, arc.confidence)}` |")
     return lines
+
+
+def _bar(share: float, mark: float) -> str:
+    """A bar as long as a share, with a mark."""
+    cells = ["█" if (place + 0.5) / BAR_WIDTH <= share else "·" for place in range(BAR_WIDTH)]
+    cells[min(int(mark * BAR_WIDTH), BAR_WIDTH - 1)] = "┃"
+    return "".join(cells)
