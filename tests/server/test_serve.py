@@ -99,6 +99,13 @@ def test_what_is_in_work_is_finished(model: Path, number: int) -> None:
         assert stopped.result() == (0, "stopped\n", "")
 
 
+@pytest.mark.skipif(os.name == "nt", reason="there are no such signals")
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+def test_it_can_be_stopped_as_soon_as_it_says_that_it_is_there(model: Path, number: int) -> None:
+    with running(model) as server:
+        assert server.stop(number) == (0, "stopped\n", "")
+
+
 @pytest.mark.skipif(os.name == "nt", reason="the browser is a shell script")
 def test_the_page_is_opened_if_asked_for(model: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     browser, opened = tmp_path / "browser", tmp_path / "opened"

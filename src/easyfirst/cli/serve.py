@@ -82,18 +82,21 @@ def serve(
     parser = load(path)
     name = path.resolve().name
     facts = {**describe(path, parser), "path": name}  # where it is on this machine is nobody's business
-    app = create_app(
-        parser, name=name, facts=facts, limits=limits, hosts=[host, socket.gethostname(), *(allow_host or ())]
-    )
+    address = address_of(listening)
+    opens_page = _has_desktop() if open_page is None else open_page
+
+    def welcome() -> None:
+        print(f"serving the model {name} at {address} (Ctrl-C stops it)", flush=True)
+        if opens_page:
+            threading.Thread(target=webbrowser.open, args=(address,), daemon=True).start()
+
+    hosts = [host, socket.gethostname(), *(allow_host or ())]
+    app = create_app(parser, name=name, facts=facts, limits=limits, hosts=hosts, on_start=welcome)
     if not _is_loopback(listening):
         print(
             f"warning: {host} can be reached from other machines, by anyone: there is no password and no encryption",
             file=sys.stderr,
         )
-    address = address_of(listening)
-    print(f"serving the model {name} at {address} (Ctrl-C stops it)", flush=True)
-    if _has_desktop() if open_page is None else open_page:
-        threading.Thread(target=webbrowser.open, args=(address,), daemon=True).start()
     run(app, listening, limits, log_requests=log_requests)
     print("stopped")
 

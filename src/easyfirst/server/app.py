@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import AsyncGenerator, Iterable, Mapping
+from collections.abc import AsyncGenerator, Callable, Iterable, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import replace
 from typing import Any
@@ -56,17 +56,27 @@ def create_app(
     facts: Mapping[str, Any],
     limits: Limits | None = None,
     hosts: Iterable[str] = (),
+    on_start: Callable[[], None] | None = None,
 ) -> Guard:
     """The application that serves a model under a ``name``. ``facts`` is what it says about the model; ``hosts`` are
-    names it may be called by, apart from localhost and addresses of IP."""
-    service = _Service(parser, name, facts, limits or Limits())
+    names it may be called by, apart from localhost and addresses of IP. ``on_start`` is called when it is ready, and
+    a signal would stop it as it should."""
+    service = _Service(parser, name, facts, limits or Limits(), on_start)
     return Guard(service.app(), names=hosts, policy=policy())
 
 
 class _Service:
     """The answers to all requests."""
 
-    def __init__(self, parser: Parser, name: str, facts: Mapping[str, Any], limits: Limits) -> None:
+    def __init__(
+        self,
+        parser: Parser,
+        name: str,
+        facts: Mapping[str, Any],
+        limits: Limits,
+        on_start: Callable[[], None] | None,
+    ) -> None:
+        self._on_start = on_start
         self._parser, self._name, self._facts, self._limits = parser, name, dict(facts), limits
         self._model = {"name": name, "easyfirst_version": facts.get("easyfirst_version")}
         self._batcher: Batcher[Asked, list[SentenceAnswer]] = Batcher(
@@ -109,6 +119,8 @@ class _Service:
     @asynccontextmanager
     async def _lifespan(self, app: FastAPI) -> AsyncGenerator[None, None]:
         self._batcher.start()
+        if self._on_start is not None:
+            self._on_start()
         yield
         await self._batcher.close()
 
