@@ -162,6 +162,18 @@ def test_bad_data_is_found_before_anything_is_trained(tmp_path: Path) -> None:
     assert not (tmp_path / "m").exists()
 
 
+def test_only_a_parser_needs_trees(tmp_path: Path) -> None:
+    """A tagger is trained and judged by sentences without heads, which a parser's dev set must have."""
+    for name, path in (("train", TRAIN), ("dev", DEV)):
+        bare = [s.with_tree([None] * len(s), [None] * len(s)) for s in read_conllu(path)]
+        (tmp_path / f"{name}.conllu").write_bytes(b"".join(sentence.to_bytes() for sentence in bare))
+    job = Job(train=tmp_path / "train.conllu", dev=tmp_path / "dev.conllu", out=tmp_path / "model")
+    histories = train_pipeline(job, replace(CONFIG, parts=("tagger",)), Listener())
+    assert histories["tagger"][-1]["dev"]["upos"] > 0
+    with pytest.raises(DataError, match="no head"):
+        train_pipeline(replace(job, train=TRAIN), replace(CONFIG, parts=(PARSER,)), Listener(), overwrite=True)
+
+
 def test_a_directory_of_something_else_is_left_alone(tmp_path: Path) -> None:
     (tmp_path / "thesis.tex").touch()
     with pytest.raises(ModelError, match="exists already; choose another"):

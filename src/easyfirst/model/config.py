@@ -152,7 +152,7 @@ _STRONG = Config(
     NetworkConfig(vector_dim=400, deep_bilstm=True, spelling_dim=48),
     TrainingConfig(epochs=12, min_count=2, dropout=0.2, final_rate=0.05, averaging=0.999),
 )
-"""What has been learnt since the paper, in the same architecture; docs/results.md has what each part of it is worth."""
+"""What has been learnt since the paper, in the same architecture; docs/results.md is to say what each part is worth."""
 
 PRESETS: Mapping[str, Config] = types.MappingProxyType(
     {
