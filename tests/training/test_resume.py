@@ -26,6 +26,7 @@ SETTINGS = {
     "training.update_after": 20,
     "training.learning_rate": 0.01,
     "training.dropout": 0.2,
+    "training.attention": 0.5,
     "training.averaging": 0.9,
     "training.final_rate": 0.5,
 }

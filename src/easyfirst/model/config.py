@@ -101,6 +101,8 @@ class TrainingConfig:
     """The share of every dense weight that an update takes away."""
     freeze_external: bool = False
     """True: external vectors stay as they were given; False: they are trained on."""
+    attention: float = 0.0
+    """The weight of a second loss, by which v alone is to tell every word's head and relation; 0: there is none."""
     dropout: float = 0.0
     """The share of the values of v' and of v that are set to zero by chance while learning."""
     final_rate: float = 1.0
@@ -117,6 +119,7 @@ class TrainingConfig:
         _require(self.batch_sentences >= 0, "batch_sentences must not be negative")
         _require(self.word_dropout >= 0, "word_dropout must not be negative")
         _require(self.min_count >= 1, "min_count must be at least 1")
+        _require(self.attention >= 0, "attention must not be negative")
         check_adam(self.learning_rate, self.adam_beta1, self.adam_beta2, self.clip_norm, self.weight_decay)
         check_regularisation(self.final_rate, self.averaging, self.dropout)
         _require(0 <= self.seed < 2**63, "seed must be a non-negative 63-bit integer")

@@ -20,6 +20,7 @@ from easyfirst.nn.words import encode_words
 from easyfirst.parsing.engine import Engine
 from easyfirst.parsing.exploration import Explorer
 from easyfirst.parsing.workspace import Workspace
+from easyfirst.training.attention import Attention, initial_attention
 from easyfirst.training.average import Average
 from easyfirst.training.corpus import Batch
 from easyfirst.training.dropout import dropout
@@ -34,6 +35,8 @@ class Explored:
 
     vectors: Tensor
     explorer: Explorer
+    attention_loss: Tensor | None
+    """Of the second task, if there is one, a word."""
 
 
 class Learner:
@@ -47,13 +50,21 @@ class Learner:
             tensor.requires_grad_(not (name == "words.external" and config.training.freeze_external))
         self.network: Network = network_of(self.parameters, rnn=config.network.rnn)
         self.arrays = {name: tensor.detach().numpy() for name, tensor in self.parameters.items()}
-        self.optimizer = Optimizer(self.parameters, config.training, sparse=TABLES)
-        self.average = Average(self.parameters, config.training.averaging)
         self._numpy_network = network_of(self.arrays, rnn=config.network.rnn)
+        self.average = Average(self.parameters, config.training.averaging)
+        second = self._second_task() if config.training.attention else {}
+        self.attention = Attention.of(second) if second else None
+        self.arrays |= {name: tensor.detach().numpy() for name, tensor in second.items()}
+        self.optimizer = Optimizer(self.parameters | second, config.training, sparse=TABLES)
         self.n_waiting = 0
         """Violations whose gradients wait for an update."""
         self._engine: Engine | None = None
         self._workspace = Workspace()
+
+    def _second_task(self) -> dict[str, Tensor]:
+        network = self.config.network
+        arrays = initial_attention(network.vector_dim, self.network.n_relations, self.rng)
+        return {name: torch.from_numpy(array).requires_grad_() for name, array in arrays.items()}
 
     @property
     def engine(self) -> Engine:
@@ -81,7 +92,9 @@ class Learner:
             rng=self.rng,
         )
         self.engine.run(vectors.detach().numpy(), batch.lengths.tolist(), explorer, self._workspace)
-        return Explored(vectors, explorer)
+        attention = self.attention
+        second = None if attention is None else attention.mean_loss(vectors, batch.lengths, batch.gold, drop)
+        return Explored(vectors, explorer, second)
 
     def learn(self, explored: Explored) -> None:
         """Add the gradients of a batch's violations to those that wait for the next update."""
@@ -96,6 +109,8 @@ class Learner:
                 margin=self.config.training.margin,
             )
         loss = losses.sum()
+        if explored.attention_loss is not None:  # as a part of the loss of every violation
+            loss = loss + self.config.training.attention * explored.explorer.n_violations * explored.attention_loss
         if not math.isfinite(loss.item()):
             raise FloatingPointError("the loss is not a finite number")
         loss.backward()

@@ -1,0 +1,102 @@
+"""A second task, in training alone: every word points at its head and names its relation, from v alone.
+
+The hinge loss (section 5.1) speaks of violations only, ever fewer as the parser gets better. This loss speaks of every
+word of every sentence, by biaffine attention (Dozat & Manning 2017), and so makes a BiLSTM whose vectors know more
+about heads. Its weights are not kept: the parser has no other features than its subtrees.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+from torch import Tensor
+from torch.nn.functional import cross_entropy, leaky_relu, pad
+
+from easyfirst.model.parameters import glorot
+from easyfirst.nn.arrays import Floats, Ints
+from easyfirst.nn.sequences import Drop
+from easyfirst.parsing.oracle import Gold
+
+ARC_DIM, RELATION_DIM = 200, 64
+"""Of the hidden layers, for a word as a head and as a modifier, that heads and relations are found from."""
+SLOPE = 0.1
+"""Of the hidden layers' activation below zero."""
+NOT_ASKED = -100
+PREFIX = "attention."
+
+
+def initial_attention(vector_dim: int, n_relations: int, rng: np.random.Generator) -> dict[str, Floats]:
+    """Fresh arrays. The products of pairs begin as zeros: every head is as likely as another."""
+    width = 2 * (ARC_DIM + RELATION_DIM)
+    arrays = {
+        "outside": glorot(rng, vector_dim, 0, (vector_dim,)),
+        "hidden": glorot(rng, vector_dim, ARC_DIM, (vector_dim, width)),
+        "hidden_bias": np.zeros(width, dtype=np.float32),
+        "arcs": np.zeros((ARC_DIM + 1, ARC_DIM), dtype=np.float32),
+        "relations": np.zeros((n_relations, RELATION_DIM + 1, RELATION_DIM + 1), dtype=np.float32),
+    }
+    return {PREFIX + name: array for name, array in arrays.items()}
+
+
+@dataclass(frozen=True, slots=True)
+class Attention:
+    """The weights of the second task."""
+
+    outside: Tensor  # (vector_dim,) what the root points at
+    hidden: Tensor  # (vector_dim, 2 * ARC_DIM + 2 * RELATION_DIM)
+    hidden_bias: Tensor
+    arcs: Tensor  # (modifier: ARC_DIM + 1, head: ARC_DIM)
+    relations: Tensor  # (n_relations, modifier: RELATION_DIM + 1, head: RELATION_DIM + 1)
+
+    @classmethod
+    def of(cls, parameters: Mapping[str, Tensor]) -> Attention:
+        """Those among named parameters."""
+        return cls(**{name[len(PREFIX) :]: tensor for name, tensor in parameters.items() if name.startswith(PREFIX)})
+
+    def mean_loss(self, vectors: Tensor, lengths: Ints, gold: Gold, drop: Drop | None = None) -> Tensor:
+        """The log losses of heads and of relations under them, added up, a word.
+
+        ``vectors``: (n_words, vector_dim), sentence by sentence, longest first. What is not known is not asked, nor is
+        the root's relation. ``drop`` is applied to the hidden layers.
+        """
+        rows = torch.cat([vectors, self.outside[None]])
+        hidden = leaky_relu(rows @ self.hidden + self.hidden_bias, SLOPE)
+        hidden = hidden if drop is None else drop(hidden)
+        as_head, as_modifier, names_head, names_modifier = hidden.split([ARC_DIM] * 2 + [RELATION_DIM] * 2, dim=1)
+        loss = self._arc_loss(as_head, as_modifier, lengths, gold) + self._relation_loss(
+            names_head, names_modifier, gold
+        )
+        return loss / len(vectors)
+
+    def _arc_loss(self, as_head: Tensor, as_modifier: Tensor, lengths: Ints, gold: Gold) -> Tensor:
+        n_words, width = len(as_head) - 1, int(lengths[0])
+        starts = np.cumsum(lengths) - lengths
+        is_word = np.arange(width) < lengths[:, None]  # (sentence, place)
+        words = np.where(is_word, starts[:, None] + np.arange(width), n_words)
+        choices = np.insert(words, 0, n_words, axis=1)  # the outside comes first
+        modifiers = _with_one(as_modifier.index_select(0, torch.from_numpy(words.reshape(-1)))) @ self.arcs
+        heads = as_head.index_select(0, torch.from_numpy(choices.reshape(-1)))
+        scores = modifiers.reshape(*words.shape, ARC_DIM) @ heads.reshape(*choices.shape, ARC_DIM).mT
+        scores = scores.masked_fill(torch.from_numpy(~np.insert(is_word, 0, True, axis=1))[:, None], -torch.inf)
+        rows = gold.heads[:n_words]
+        places = np.where(rows == n_words, 0, rows - np.repeat(starts, lengths) + 1)
+        asked = torch.from_numpy(np.where(rows > n_words, NOT_ASKED, places))
+        return cross_entropy(scores[torch.from_numpy(is_word)], asked, ignore_index=NOT_ASKED, reduction="sum")
+
+    def _relation_loss(self, names_head: Tensor, names_modifier: Tensor, gold: Gold) -> Tensor:
+        n_words = len(names_head) - 1
+        heads, relations = gold.heads[:n_words], gold.relations[:n_words]
+        m = np.flatnonzero((heads < n_words) & (relations >= 0))
+        of_heads = _with_one(names_head.index_select(0, torch.from_numpy(heads[m])))
+        of_modifiers = _with_one(names_modifier.index_select(0, torch.from_numpy(m)))
+        by_relation = of_modifiers @ self.relations.movedim(0, 1).flatten(1)
+        scores = (by_relation.reshape(len(m), len(self.relations), RELATION_DIM + 1) @ of_heads[:, :, None])[..., 0]
+        return cross_entropy(scores, torch.from_numpy(relations[m]), reduction="sum")
+
+
+def _with_one(x: Tensor) -> Tensor:
+    """A product with it has a bias."""
+    return pad(x, (0, 1), value=1.0)
