@@ -16,7 +16,8 @@ ALPHABET = {character: row for row, character in enumerate(SPACE + "abcdefg.,!'A
 def random_model(
     seed: int, *, config: TokenizerConfig = CONFIG, has_inner_spaces: bool = False, rules: bool = True
 ) -> TokenizerModel:
-    script = Script(ALPHABET, Rewriting({"b": ("x", "yz")} if rules else {}), has_inner_spaces)
+    rewriting = Rewriting({"b": ("x", "yz")} if rules else {})
+    script = Script(ALPHABET, rewriting, has_inner_spaces, {"ba": (1, 1), "a.b": (1, 1, 1)})
     arrays = initial_tokenizer(config, script, np.random.default_rng(seed))
     for name in ("boundary.weights", "question.weights"):
         arrays[name] *= 5  # so that every answer is given

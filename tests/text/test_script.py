@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import unicodedata
+from itertools import accumulate
 
 import pytest
 from hypothesis import given, settings
@@ -39,6 +40,28 @@ def test_tokens_are_looked_at() -> None:
     script = Script.of([paragraph("del", [Token(0, 3, ("de", "el"))])], min_count=1)
     assert not script.has_inner_spaces
     assert script.rewriting.rewrite("del") == ("de", "el")
+
+
+def parts_of(*tokens: tuple[str, ...]) -> dict[str, tuple[int, ...]]:
+    """The parts that a script knows after these tokens, given as words."""
+    forms = ["".join(words) for words in tokens]
+    ends = list(accumulate(len(form) + 1 for form in forms))
+    found = [Token(end - 1 - len(form), end - 1, words) for form, end, words in zip(forms, ends, tokens, strict=True)]
+    return dict(Script.of([paragraph(" ".join(forms), found)], min_count=1).parts)
+
+
+def test_tokens_that_mostly_have_the_same_parts_are_known() -> None:
+    assert parts_of(("can", "not"), ("Can", "not"), ("fox",)) == {"cannot": (3, 3)}
+    assert parts_of(("du", "n", "no")) == {"dunno": (2, 1, 2)}
+    assert parts_of(("let", "s"), ("let", "s"), ("lets",)) == {"lets": (3, 1)}
+    assert parts_of(("it", "s"), ("its",)) == {}  # it depends
+    assert parts_of(("ab", "c"), ("a", "bc")) == {}
+    assert parts_of(("\u0130", "m")) == {"\u0130m": (1, 1)}  # its lower case has one character more
+
+
+def test_rewritten_tokens_and_those_with_spaces_have_no_parts() -> None:
+    assert not Script.of([paragraph("del", [Token(0, 3, ("de", "el"))])], min_count=1).parts
+    assert not Script.of([paragraph("c d", [Token(0, 3, ("c", "d"))])], min_count=1).parts
 
 
 def test_words_that_are_parts_are_not_rewritten() -> None:
@@ -79,8 +102,15 @@ def test_every_character_that_is_no_space_is_there(texts: list[str]) -> None:
 
 
 def test_it_can_be_written_and_read() -> None:
-    script = Script({SPACE: 30, "\u0301": 31}, Rewriting({"m": ("", "dem")}), True)
+    script = Script({SPACE: 30, "\u0301": 31}, Rewriting({"m": ("", "dem")}), True, {"im": (1, 1)})
     assert Script.from_dict(script.to_dict()) == script
+
+
+def test_one_without_parts_can_be_read() -> None:
+    """They were written so up to version 0.2."""
+    values = SCRIPT.to_dict()
+    del values["parts"]
+    assert Script.from_dict(values) == SCRIPT
 
 
 @pytest.mark.parametrize(
@@ -93,6 +123,11 @@ def test_it_can_be_written_and_read() -> None:
         {"has_inner_spaces": 1},
         {"rewriting": []},
         {"rewriting": {"a": "b"}},
+        {"parts": []},
+        {"parts": {"im": [1, 2]}},
+        {"parts": {"im": [2, 0]}},
+        {"parts": {"im": [0.5, 1.5]}},
+        {"parts": {"im": 2}},
     ],
 )
 def test_what_is_damaged_is_refused(change: dict[str, object]) -> None:

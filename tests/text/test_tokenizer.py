@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import product
 
 import pytest
@@ -12,7 +13,7 @@ from easyfirst.errors import InputError
 from easyfirst.text import tokenizer as module
 from easyfirst.text.script import Script
 from easyfirst.text.tokenizer import MAX_SENTENCE_WORDS, Token, Tokenizer
-from tests.text.random_tokenizers import random_tokenizer
+from tests.text.random_tokenizers import random_model, random_tokenizer
 
 TOKENIZERS = [random_tokenizer(seed, has_inner_spaces=seed % 2 == 0) for seed in range(4)]
 tokenizers = st.sampled_from(TOKENIZERS)
@@ -119,6 +120,17 @@ def test_words_may_end_inside_of_a_token() -> None:
     tokenizer.model.arrays["boundary.bias"][:] = [0, 1000, 0]
     tokenizer.model.arrays["question.bias"][:] = -1000
     assert tokenizer.tokenize("abc d") == [[Token(0, 3, ("a", "b", "c")), Token(4, 5, ("d",))]]
+
+
+@pytest.mark.parametrize("bias", [[1000, 0, 0], [0, 1000, 0]], ids=["no word ends", "every character ends a word"])
+def test_known_tokens_have_their_parts_whatever_the_network_says(bias: list[int]) -> None:
+    model = replace(random_model(1), script=replace(random_model(1).script, parts={"cabbage": (3, 4)}))
+    tokenizer = Tokenizer(model)
+    model.arrays["boundary.bias"][:] = bias
+    model.arrays["question.bias"][:] = -1000
+    first, second, last = tokenizer.tokenize(" Cabbage g CABBAGE\n")[0]
+    assert (first, last) == (Token(1, 8, ("Cab", "bage")), Token(11, 18, ("CAB", "BAGE")))
+    assert second.words == ("g",)
 
 
 def test_half_a_surrogate_pair_is_refused() -> None:

@@ -29,7 +29,7 @@ class Rewriting:
         makes needless is left out."""
         counts: dict[str, Counter[Words]] = defaultdict(Counter)
         for form, words in examples:
-            form, first, *others = _lower(form), *map(_lower, words)
+            form, first, *others = lowered(form), *map(lowered, words)
             n_kept = _common_prefix(form, first)
             for begin in range(min(n_kept, len(form) - 1) + 1):
                 counts[form[begin:]][(first[begin:], *others)] += 1
@@ -67,7 +67,7 @@ class Rewriting:
 
 
 def _rewrite(rules: Mapping[str, Words], form: str, *, longest: int) -> Words:
-    lower = _lower(form)
+    lower = lowered(form)
     for begin in range(max(0, len(form) - longest), len(form)):
         words = rules.get(lower[begin:])
         if words is not None and (begin or words[0]):
@@ -83,7 +83,7 @@ def _join(form: str, begin: int, words: Words) -> Words:
     return form[:begin] + words[0], *words[1:]
 
 
-def _lower(form: str) -> str:
+def lowered(form: str) -> str:
     """In lower case, if that has as many characters."""
     lower = form.lower()
     return lower if len(lower) == len(form) else form

@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 import unicodedata
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
 from easyfirst.errors import InputError, ModelError
 from easyfirst.nn.arrays import Bools, Ints
-from easyfirst.text.rewriting import Rewriting
+from easyfirst.text.rewriting import Rewriting, lowered
 from easyfirst.treebank.raw_text import Paragraph
 
 SPACE = " "
+MIN_PARTED = 2 / 3
+"""The share of a token's occurrences that have the same parts, for it to be parted so wherever it stands."""
 # fmt: off
 CATEGORIES = (
     "Lu", "Ll", "Lt", "Lm", "Lo", "Mn", "Mc", "Me", "Nd", "Nl", "No", "Pc", "Pd", "Ps", "Pe", "Pi", "Pf", "Po",
@@ -53,12 +55,16 @@ class Script:
     rewriting: Rewriting
     has_inner_spaces: bool
     """Whether there are tokens with white space in them."""
+    parts: Mapping[str, tuple[int, ...]] = field(default_factory=dict[str, tuple[int, ...]])
+    """Tokens, in lower case, that mostly have the same words, which are their parts, and the lengths of these: English
+    ``cannot`` is ``can`` and ``not``."""
 
     @classmethod
     def of(cls, paragraphs: Iterable[Paragraph], *, min_count: int) -> Script:
         """Of the characters that a treebank's text has at least so often, and of its tokens."""
         counts: Counter[str] = Counter()
         rewritten: list[tuple[str, tuple[str, ...]]] = []
+        seen: dict[str, Counter[tuple[int, ...]]] = defaultdict(Counter)
         has_inner_spaces = False
         for paragraph in paragraphs:
             counts.update(paragraph.text)
@@ -67,9 +73,13 @@ class Script:
                 has_inner_spaces = has_inner_spaces or len(form.split()) > 1
                 if is_rewritten(form, token.words):
                     rewritten.append((form, token.words))
+                    seen[lowered(form)][()] += 1  # these are not its parts
+                else:
+                    seen[lowered(form)][tuple(map(len, token.words))] += 1
         known = [character for character, n in counts.items() if n >= min_count and not character.isspace()]
         known.sort(key=lambda character: (-counts[character], character))
-        return cls(_numbered([SPACE, *known]), Rewriting.of(rewritten), has_inner_spaces)
+        parts = {form: lengths for form, ways in sorted(seen.items()) if (lengths := _usual_parts(form, ways))}
+        return cls(_numbered([SPACE, *known]), Rewriting.of(rewritten), has_inner_spaces, parts)
 
     def read(self, texts: Sequence[str]) -> Characters:
         """Texts that neither begin nor end with white space, and are not empty."""
@@ -111,6 +121,7 @@ class Script:
             "characters": list(self.alphabet),
             "rewriting": self.rewriting.to_dict(),
             "has_inner_spaces": self.has_inner_spaces,
+            "parts": {form: list(lengths) for form, lengths in self.parts.items()},
         }
 
     @classmethod
@@ -123,7 +134,13 @@ class Script:
                 raise ValueError("characters must be single and different, and a space among them")
             if type(inner) is not bool:
                 raise ValueError("has_inner_spaces must be true or false")
-            return cls(alphabet, Rewriting.from_dict(values["rewriting"]), inner)
+            parts = {form: tuple(lengths) for form, lengths in values.get("parts", {}).items()}  # older ones have none
+            if any(
+                len(form) != sum(sizes) or {type(n) for n in sizes} != {int} or min(sizes) < 1
+                for form, sizes in parts.items()
+            ):
+                raise ValueError("the parts of a token must be as long as it is")
+            return cls(alphabet, Rewriting.from_dict(values["rewriting"]), inner, parts)
         except KeyError as error:
             raise ModelError(f"the vocabulary is damaged ({error} is missing)") from error
         except (TypeError, ValueError, AttributeError) as error:
@@ -137,6 +154,13 @@ def _numbered(characters: Iterable[Any]) -> dict[str, int]:
 def is_rewritten(form: str, words: Sequence[str]) -> bool:
     """Whether a token's words are not simply its parts."""
     return len(words) > 1 and "".join(form.split()) != "".join("".join(words).split())
+
+
+def _usual_parts(form: str, ways: Counter[tuple[int, ...]]) -> tuple[int, ...] | None:
+    """The lengths of a token's words, if it has several, as it mostly does."""
+    lengths, n = ways.most_common(1)[0]
+    is_usual = len(lengths) > 1 and n >= MIN_PARTED * ways.total()
+    return lengths if is_usual and sum(lengths) == len(form) else None
 
 
 _PLAIN, _IS_SPACE, _CONTINUES, _JOINS, _IS_FLAG_LETTER = range(5)

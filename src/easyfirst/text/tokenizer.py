@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from itertools import pairwise
+from itertools import accumulate, pairwise
 from os import PathLike
 
 import numpy as np
@@ -28,6 +28,7 @@ from easyfirst.nn.tokenizer import (
     token_vectors,
     tokenizer_of,
 )
+from easyfirst.text.rewriting import lowered
 from easyfirst.text.script import Characters
 from easyfirst.text.spans import Spans, find_spans, whole_signs
 from easyfirst.text.tokenizer_store import TokenizerModel, load_tokenizer_model
@@ -159,7 +160,16 @@ class Tokenizer:
             tokens[k] = _parted(tokens[k], texts[k], places.tolist())
         for k in np.flatnonzero(is_rewritten).tolist() if self.model.script.rewriting.rules else ():
             tokens[k] = Token(starts[k], ends[k], self.model.script.rewriting.rewrite(texts[k][starts[k] : ends[k]]))
-        return tokens
+        return self._part_known(tokens, texts) if self.model.script.parts else tokens
+
+    def _part_known(self, tokens: Sequence[Token], texts: Sequence[str]) -> list[Token]:
+        """Tokens that mostly have the same parts have them here too, whatever the network says."""
+        parts = self.model.script.parts
+        known = [parts.get(lowered(text[token.start : token.end])) for token, text in zip(tokens, texts, strict=True)]
+        return [
+            token if lengths is None else _parted(token, text, [token.start + n for n in accumulate(lengths[:-1])])
+            for token, text, lengths in zip(tokens, texts, known, strict=True)
+        ]
 
 
 def _word_ends(boundaries: Ints, spans: Spans) -> dict[int, list[int]]:
