@@ -130,7 +130,7 @@ def test_the_best_action_that_can_still_obey(case, model: Model, seed: int) -> N
     for number, found in enumerate(constrained_derivations(model, batch, rules)):
         n, constraints = len(batch[number]), known[number]
         if not constraints:
-            assert found == derivation_of(plain, number, RELATIONS)  # to the bit
+            assert_same(found, derivation_of(plain, number, RELATIONS), to_the_bit=not any(known))
             continue
         heads, relations = tree_of(n, found, constraints)
         assert all(obeys(heads, relations, constraint) for constraint in constraints)
@@ -142,6 +142,15 @@ def test_the_best_action_that_can_still_obey(case, model: Model, seed: int) -> N
                 break
             assert a.margin == pytest.approx(margin, abs=1e-4)
             assert (a.head, a.modifier, a.relation) == (step.h, step.m, RELATIONS[step.relation])
+
+
+def assert_same(found: Sequence[Attachment], expected: Sequence[Attachment], *, to_the_bit: bool) -> None:
+    """With other sentences that go other ways in the batch, products have other rows, and may be rounded otherwise."""
+    if to_the_bit:
+        assert found == expected
+    for a, b in zip(found, expected, strict=True):
+        assert (a.head, a.modifier, a.relation) == (b.head, b.modifier, b.relation)
+        assert (a.score, a.margin, a.label_margin) == pytest.approx((b.score, b.margin, b.label_margin), abs=1e-5)
 
 
 def tree_of(n: int, found: Sequence[Attachment], constraints: Sequence[Constraint]) -> tuple[Tree, list[str]]:
