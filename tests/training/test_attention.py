@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import resource
 from dataclasses import replace
 from itertools import chain
 
@@ -86,6 +87,18 @@ def test_other_sentences_of_a_batch_do_not_matter() -> None:
         start += n
     together = attention.mean_loss(rows, LENGTHS, Gold.of(HEADS, RELATIONS))
     assert len(rows) * together.item() == pytest.approx(parts, rel=1e-4)
+
+
+def test_a_long_sentence_takes_no_more_memory_with_short_ones_beside_it() -> None:
+    """Each group is padded for itself: padded together, these would take some gigabytes."""
+    lengths = [3000] + [1] * 3000
+    heads = [[0] + list(range(1, 3000))] + [[0]] * 3000
+    rows = torch.zeros(sum(lengths), DIM)
+    gold = Gold.of(heads, [[0] * n for n in lengths])
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    loss = attention_with_random_weights().mean_loss(rows, np.array(lengths), gold)
+    assert torch.isfinite(loss)
+    assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 1_000_000  # kB
 
 
 def test_gradients_are_finite_and_reach_vectors_and_weights() -> None:

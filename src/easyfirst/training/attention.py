@@ -66,25 +66,29 @@ class Attention:
         hidden = leaky_relu(rows @ self.hidden + self.hidden_bias, SLOPE)
         hidden = hidden if drop is None else drop(hidden)
         as_head, as_modifier, names_head, names_modifier = hidden.split([ARC_DIM] * 2 + [RELATION_DIM] * 2, dim=1)
-        loss = self._arc_loss(as_head, as_modifier, lengths, gold) + self._relation_loss(
-            names_head, names_modifier, gold
-        )
-        return loss / len(vectors)
+        arcs = self._arc_loss(as_head, as_modifier, lengths, gold)
+        return (arcs + self._relation_loss(names_head, names_modifier, gold)) / len(vectors)
 
     def _arc_loss(self, as_head: Tensor, as_modifier: Tensor, lengths: Ints, gold: Gold) -> Tensor:
-        n_words, width = len(as_head) - 1, int(lengths[0])
-        starts = np.cumsum(lengths) - lengths
-        is_word = np.arange(width) < lengths[:, None]  # (sentence, place)
-        words = np.where(is_word, starts[:, None] + np.arange(width), n_words)
-        choices = np.insert(words, 0, n_words, axis=1)  # the outside comes first
-        modifiers = _with_one(as_modifier.index_select(0, torch.from_numpy(words.reshape(-1)))) @ self.arcs
-        heads = as_head.index_select(0, torch.from_numpy(choices.reshape(-1)))
-        scores = modifiers.reshape(*words.shape, ARC_DIM) @ heads.reshape(*choices.shape, ARC_DIM).mT
-        scores = scores.masked_fill(torch.from_numpy(~np.insert(is_word, 0, True, axis=1))[:, None], -torch.inf)
-        rows = gold.heads[:n_words]
-        places = np.where(rows == n_words, 0, rows - np.repeat(starts, lengths) + 1)
-        asked = torch.from_numpy(np.where(rows > n_words, NOT_ASKED, places))
-        return cross_entropy(scores[torch.from_numpy(is_word)], asked, ignore_index=NOT_ASKED, reduction="sum")
+        outside = len(as_head) - 1
+        queries = _with_one(as_modifier) @ self.arcs
+        losses: list[Tensor] = []
+        begin = 0
+        for sizes in _alike(lengths):
+            starts = begin + np.cumsum(sizes) - sizes
+            end = begin + int(sizes.sum())
+            is_word = np.arange(sizes[0]) < sizes[:, None]  # (sentence, place)
+            words = np.where(is_word, starts[:, None] + np.arange(sizes[0]), outside)
+            choices = np.insert(words, 0, outside, axis=1)  # the outside comes first
+            scores = _rows(queries, words) @ _rows(as_head, choices).mT
+            scores = scores.masked_fill(torch.from_numpy(~np.insert(is_word, 0, True, axis=1))[:, None], -torch.inf)
+            rows = gold.heads[begin:end]
+            places = np.where(rows == outside, 0, rows - np.repeat(starts, sizes) + 1)
+            asked = torch.from_numpy(np.where(rows > outside, NOT_ASKED, places))
+            of_words = scores[torch.from_numpy(is_word)]
+            losses.append(cross_entropy(of_words, asked, ignore_index=NOT_ASKED, reduction="sum"))
+            begin = end
+        return torch.stack(losses).sum()
 
     def _relation_loss(self, names_head: Tensor, names_modifier: Tensor, gold: Gold) -> Tensor:
         n_words = len(names_head) - 1
@@ -95,6 +99,17 @@ class Attention:
         by_relation = of_modifiers @ self.relations.movedim(0, 1).flatten(1)
         scores = (by_relation.reshape(len(m), len(self.relations), RELATION_DIM + 1) @ of_heads[:, :, None])[..., 0]
         return cross_entropy(scores, torch.from_numpy(relations[m]), reduction="sum")
+
+
+def _alike(lengths: Ints) -> list[Ints]:
+    """Lengths, longest first, in groups in which none is less than half of another, so that little is padded."""
+    classes = np.ceil(np.log2(lengths))
+    return np.split(lengths, np.flatnonzero(np.diff(classes)) + 1)
+
+
+def _rows(x: Tensor, rows: Ints) -> Tensor:
+    """The rows of x at these places: (..,) -> (.., dim)."""
+    return x.index_select(0, torch.from_numpy(rows.reshape(-1))).reshape(*rows.shape, -1)
 
 
 def _with_one(x: Tensor) -> Tensor:
