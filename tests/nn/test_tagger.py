@@ -13,7 +13,7 @@ import torch
 from easyfirst.model.parameters import embedding, glorot, rnn_arrays
 from easyfirst.nn.namespace import NUMPY
 from easyfirst.nn.sequences import Packing
-from easyfirst.nn.tagger import TaggerIds, score_tags, tagger_of
+from easyfirst.nn.tagger import TaggerIds, TaggerWeights, members_of, score_tags
 from easyfirst.training.torch_namespace import TORCH
 from tests.twins import Rnn, Twin
 
@@ -95,11 +95,16 @@ def twin_scores(arrays: dict[str, Any], batch: Batch, words: Sequence[int]) -> d
     }
 
 
+def only_member(arrays: dict[str, Any]) -> TaggerWeights:
+    (member,) = members_of(arrays, 1)
+    return member
+
+
 @pytest.mark.parametrize("kind", KINDS)
 def test_tags_are_scored_as_the_twin_does(kind: Kind) -> None:
     arrays, batch = kind.arrays(), batch_of(kind)
     found = score_tags(
-        NUMPY, tagger_of(arrays), batch.ids, Packing.of(LENGTHS), external=batch.external, spelt=batch.spelt
+        NUMPY, only_member(arrays), batch.ids, Packing.of(LENGTHS), external=batch.external, spelt=batch.spelt
     )
     assert tuple(found) == kind.tags
     start = 0
@@ -113,10 +118,10 @@ def test_tags_are_scored_as_the_twin_does(kind: Kind) -> None:
 @pytest.mark.parametrize("kind", KINDS)
 def test_tags_are_scored_by_both_alike(kind: Kind) -> None:
     arrays, batch, packing = kind.arrays(), batch_of(kind), Packing.of(LENGTHS)
-    by_numpy = score_tags(NUMPY, tagger_of(arrays), batch.ids, packing, external=batch.external, spelt=batch.spelt)
+    by_numpy = score_tags(NUMPY, only_member(arrays), batch.ids, packing, external=batch.external, spelt=batch.spelt)
     tensors = {name: torch.from_numpy(array) for name, array in arrays.items()}
     external, spelt = (None if x is None else torch.from_numpy(x) for x in (batch.external, batch.spelt))
-    by_torch = score_tags(TORCH, tagger_of(tensors), batch.ids, packing, external=external, spelt=spelt)
+    by_torch = score_tags(TORCH, only_member(tensors), batch.ids, packing, external=external, spelt=spelt)
     for tags in kind.tags:
         assert by_numpy[tags].dtype == np.float32
         np.testing.assert_allclose(by_numpy[tags], by_torch[tags].numpy(), atol=2e-6, rtol=2e-5)
@@ -133,7 +138,7 @@ def test_dropout_is_applied_to_what_each_layer_reads_and_to_what_the_last_one_gi
     batch = batch_of(kind)
     score_tags(
         NUMPY,
-        tagger_of(kind.arrays()),
+        only_member(kind.arrays()),
         batch.ids,
         Packing.of(LENGTHS),
         external=batch.external,

@@ -16,6 +16,9 @@ from easyfirst.errors import ConfigError, DataError, ModelError
 from easyfirst.model.vectors import Vectors
 from easyfirst.model.vocab import LONGEST
 from easyfirst.model.word_vectors import WordVectors
+from easyfirst.nn.namespace import NUMPY
+from easyfirst.nn.sequences import Packing
+from easyfirst.nn.tagger import TaggerIds, members_of, score_tags
 from easyfirst.text.tagger import Tagger
 from easyfirst.text.tagger_store import (
     TaggerConfig,
@@ -26,6 +29,7 @@ from easyfirst.text.tagger_store import (
     look_up,
     save_tagger,
     tagger_shapes,
+    together,
 )
 from easyfirst.treebank.sentence import Sentence
 
@@ -50,8 +54,10 @@ def model_of(vectors: WordVectors | None = None, config: TaggerConfig = CONFIG, 
     return TaggerModel(config, vocabulary, initial_tagger(config, vocabulary, np.random.default_rng(seed)), vectors)
 
 
-@pytest.fixture(scope="module", params=["plain", "vectors", "no characters"])
+@pytest.fixture(scope="module", params=["plain", "vectors", "no characters", "three members"])
 def tagger(request: pytest.FixtureRequest) -> Tagger:
+    if request.param == "three members":
+        return Tagger(together([model_of(seed=seed) for seed in range(3)]))
     if request.param == "no characters":
         return Tagger(model_of(config=replace(CONFIG, spelling_dim=0)))
     return Tagger(model_of(vectors_of() if request.param == "vectors" else None))
@@ -145,6 +151,53 @@ def test_external_vectors_are_looked_up_as_written_then_normalised() -> None:
     table = vectors.table
     assert np.array_equal(found, table[[3, 0, 1, 4, 0]])
     assert found.dtype == np.float32
+
+
+# Members
+
+
+def probabilities(model: TaggerModel, forms: list[str]) -> dict[str, np.ndarray]:
+    """By kind, of each tag of each word, by a tagger with one member."""
+    ids = TaggerIds(model.vocabulary.word_ids(forms), np.arange(len(forms)))
+    (member,) = members_of(model.arrays, 1)
+    scores = score_tags(NUMPY, member, ids, Packing.of([len(forms)]), external=None, spelt=None)
+    return {kind: np.exp(x) / np.exp(x).sum(axis=1, keepdims=True) for kind, x in scores.items()}
+
+
+def test_members_decide_by_the_product_of_their_probabilities() -> None:
+    sentences = [["The", "dog", "barks"], ["Dogs", "bark", "12", "times", "!"], ["end", "the", "unseen"]]
+    outvoted = 0
+    model = model_of(config=replace(CONFIG, spelling_dim=0))
+    rng = np.random.default_rng(0)
+    for _ in range(20):
+        members = [
+            replace(model, arrays={name: rng.normal(size=x.shape).astype("f") for name, x in model.arrays.items()})
+            for _ in range(2)
+        ]
+        for forms in sentences:
+            (found,) = Tagger(together(members)).predict([forms])
+            for kind, tags in model.vocabulary.tags.items():
+                one, other = (probabilities(member, forms)[kind] for member in members)
+                assert found[kind] == tuple(tags[number] for number in (one * other).argmax(axis=1))
+                outvoted += int((one.argmax(axis=1) != other.argmax(axis=1)).sum())
+    assert outvoted
+
+
+def test_members_are_kept_and_the_first_is_named_as_the_only_one_is(tmp_path: Path) -> None:
+    members = [model_of(seed=seed) for seed in range(3)]
+    save_tagger(tmp_path / "tagger", together(members))
+    loaded = load_tagger(tmp_path / "tagger", None)
+    assert loaded.config == replace(CONFIG, members=3)
+    assert len(loaded.arrays) == 3 * len(members[0].arrays)
+    for prefix, member in zip(("", "member1.", "member2."), members, strict=True):
+        for name, array in member.arrays.items():
+            assert np.array_equal(loaded.arrays[prefix + name], array)
+
+
+def test_a_config_that_does_not_say_how_many_has_one_member() -> None:
+    assert TaggerConfig.from_dict({"word_dim": 4}).members == 1
+    with pytest.raises(ConfigError, match="members must be from 1 to"):
+        TaggerConfig(members=0)
 
 
 # Vocabulary

@@ -8,17 +8,19 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 from easyfirst.errors import ConfigError, DataError, ModelError
 from easyfirst.model.config import preset
 from easyfirst.parser import load
-from easyfirst.text.tagger_store import TaggerConfig
+from easyfirst.text.tagger import Tagger
+from easyfirst.text.tagger_store import TaggerConfig, load_tagger
 from easyfirst.text.tokenizer_store import TokenizerConfig
 from easyfirst.training.material import Job
 from easyfirst.training.pipeline import PARSER, PARTS, PipelineConfig, train_pipeline
 from easyfirst.training.supervised import Silent
-from easyfirst.training.tagger import TaggerLearning
+from easyfirst.training.tagger import TaggerLearning, accuracies
 from easyfirst.training.tokenizer import TokenizerLearning
 from easyfirst.treebank.conllu import read_conllu
 
@@ -41,6 +43,7 @@ class Listener:
 
     def __init__(self, stop_at: str = "") -> None:
         self.heard: list[str] = []
+        self.joined: list[tuple[int, dict[str, float]]] = []
         self.stop_at = stop_at
 
     def hear(self, what: str) -> None:
@@ -58,6 +61,9 @@ class Listener:
 
     def part(self, name: str, n_epochs: int) -> PartListener:
         return PartListener(self, name)
+
+    def members_joined(self, n_members: int, accuracy: Mapping[str, float]) -> None:
+        self.joined.append((n_members, dict(accuracy)))
 
 
 class PartListener(Silent):
@@ -117,6 +123,63 @@ def test_resumed_from_anywhere_it_is_the_same_bit_for_bit(whole: Path, tmp_path:
     train_pipeline(job, CONFIG, listener, resume=True)
     assert listener.heard != WHOLE
     assert files_of(job.out) == files_of(whole)
+
+
+PAIR = replace(CONFIG, parts=("tagger",), tagger=replace(CONFIG.tagger, members=2))
+EPOCHS_OF_PAIR = [f"tagger {member} of 2 {epoch}" for member in (1, 2) for epoch in (1, 2)]
+
+
+@pytest.fixture(scope="module")
+def pair(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A model with nothing but a tagger of two members."""
+    path = tmp_path_factory.mktemp("pairs") / "pair"
+    listener = Listener()
+    histories = train_pipeline(job_in(path), PAIR, listener)
+    assert listener.heard == EPOCHS_OF_PAIR
+    assert [line["epoch"] for line in histories["tagger"]] == [1, 2, 1, 2]
+    dev = list(read_conllu(DEV))
+    predicted = Tagger(load_tagger(path / "tagger", None)).predict([sentence.forms for sentence in dev])
+    assert listener.joined == [(2, accuracies(dev, predicted))]
+    return path
+
+
+def test_members_are_taggers_of_one_seed_after_the_other(pair: Path, tmp_path: Path) -> None:
+    joined = load_tagger(pair / "tagger", None)
+    for number, prefix in enumerate(("", "member1.")):
+        learning = replace(CONFIG.tagger_learning, seed=CONFIG.tagger_learning.seed + number)
+        job = job_in(tmp_path / str(number))
+        train_pipeline(job, replace(CONFIG, parts=("tagger",), tagger_learning=learning), Listener())
+        alone = load_tagger(job.out / "tagger", None)
+        assert all(np.array_equal(joined.arrays[prefix + name], array) for name, array in alone.arrays.items())
+
+
+@pytest.mark.parametrize("moment", EPOCHS_OF_PAIR)
+def test_members_are_resumed_from_anywhere(pair: Path, tmp_path: Path, moment: str) -> None:
+    job = job_in(tmp_path / "pair")
+    with pytest.raises(KeyboardInterrupt):
+        train_pipeline(job, PAIR, Listener(moment))
+    assert not (job.out / "tagger").exists()
+    listener = Listener()
+    train_pipeline(job, PAIR, listener, resume=True)
+    assert listener.heard == EPOCHS_OF_PAIR[EPOCHS_OF_PAIR.index(moment) + 1 :]
+    assert files_of(job.out) == files_of(pair)
+
+
+def test_members_of_an_old_run_are_not_gone_on_with(pair: Path, tmp_path: Path) -> None:
+    job = job_in(shutil.copytree(pair, tmp_path / "pair"))
+    with pytest.raises(KeyboardInterrupt):
+        train_pipeline(job, PAIR, Listener("tagger 1 of 2 1"), overwrite=True)
+    listener = Listener()
+    train_pipeline(job, PAIR, listener, resume=True)
+    assert listener.heard == EPOCHS_OF_PAIR[1:]
+
+
+def test_folds_are_tagged_by_one_member_each(pair: Path, tmp_path: Path) -> None:
+    job = job_in(shutil.copytree(pair, tmp_path / "pair"))
+    train_pipeline(job, replace(PAIR, parts=(PARSER,)), Listener())
+    fold = load_tagger(job.out / "training" / "jackknife" / "fold-1" / "tagger", None)
+    assert fold.config.members == 1
+    assert load(job.out).tagger is not None
 
 
 def test_parts_one_by_one(tmp_path: Path) -> None:

@@ -53,6 +53,9 @@ class TrainingReport:
         """Another part begins."""
         return PartReport(self, name, n_epochs)
 
+    def members_joined(self, n_members: int, accuracy: Mapping[str, float]) -> None:
+        self.note(f"tagger: all {n_members} together  dev {_shown(accuracy)}")
+
     def bar(self, description: str) -> TaskID | None:
         """A new progress bar, if there are any."""
         return None if self._progress is None else self._progress.add_task(description, total=1.0, facts="")

@@ -1,7 +1,7 @@
 """The tagger's network: a word's embedding, its external vector and what its characters say, read by a BiLSTM.
 
 Unlike in the parser, a layer of this BiLSTM reads both directions of the one below. Each kind of tag has a linear layer
-of scores on top of the last one.
+of scores on top of the last one. A tagger may be several such networks, its members, of which each has learnt alone.
 """
 
 from __future__ import annotations
@@ -36,8 +36,21 @@ class TaggerWeights:
     outputs: Mapping[str, tuple[Array, Array]]  # kind -> (2 * dim, n_tags), (n_tags,)
 
 
-def tagger_of(arrays: Mapping[str, Array]) -> TaggerWeights:
-    """Arrays by name, seen as a network. Nothing is copied."""
+def member_prefix(number: int) -> str:
+    """What the names of a member's arrays begin with: nothing for the first, which may be the only one."""
+    return f"member{number}." if number else ""
+
+
+def members_of(arrays: Mapping[str, Array], n_members: int) -> tuple[TaggerWeights, ...]:
+    """Arrays by name, seen as networks. Nothing is copied."""
+    prefixes = [member_prefix(number) for number in range(n_members)]
+    return tuple(
+        _member_of({name.removeprefix(prefix): array for name, array in arrays.items() if name.startswith(prefix)})
+        for prefix in prefixes
+    )
+
+
+def _member_of(arrays: Mapping[str, Array]) -> TaggerWeights:
     return TaggerWeights(
         words=arrays["words.embedding"],
         characters=characters_of(arrays) if "characters.embedding" in arrays else None,
@@ -61,7 +74,7 @@ def score_tags(
     spelt: Array | None,
     drop: Drop | None = None,
 ) -> dict[str, Array]:
-    """The score of each tag for each word, by kind: (n_words, n_tags).
+    """The score of each tag for each word by one member, by kind: (n_words, n_tags).
 
     ``external``: the external vector of each word; ``spelt``: the vectors of the batch's forms, by
     ``easyfirst.nn.characters.spell``. ``drop`` is applied to what each layer reads, and to what the last one gives.

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
+import numpy as np
+
 from easyfirst.errors import ModelError
 from easyfirst.model.vocab import distinct_forms, tags_of
 from easyfirst.nn.activations import overflow_is_fine
 from easyfirst.nn.arrays import Floats, Ints
-from easyfirst.nn.characters import spell
+from easyfirst.nn.characters import Spelling, spell
 from easyfirst.nn.namespace import NUMPY
 from easyfirst.nn.sequences import Packing
-from easyfirst.nn.tagger import TaggerIds, score_tags, tagger_of
+from easyfirst.nn.tagger import TaggerIds, TaggerWeights, members_of, score_tags
 from easyfirst.text.tagger_store import TaggerModel, look_up
 from easyfirst.treebank.sentence import Sentence
 
@@ -27,7 +29,7 @@ class Tagger:
 
     def __init__(self, model: TaggerModel) -> None:
         self.model = model
-        self._weights = tagger_of(model.arrays)
+        self._members = members_of(model.arrays, model.config.members)
 
     @property
     def kinds(self) -> tuple[str, ...]:
@@ -60,24 +62,22 @@ class Tagger:
         words = [form for sentence in sentences for form in sentence]
         forms, numbers = distinct_forms(words)
         ids = TaggerIds(vocabulary.word_ids(forms)[numbers], numbers)
+        external, spelling = self._external_vectors(forms, numbers), vocabulary.spell(forms)
         with overflow_is_fine():
-            scores = score_tags(
-                NUMPY,
-                self._weights,
-                ids,
-                Packing.of(lengths),
-                external=self._external_vectors(forms, numbers),
-                spelt=self._spell(forms),
-            )
-        columns = {kind: _best(scores[kind], tags) for kind, tags in vocabulary.tags.items()}
+            scores = [self._score(member, ids, Packing.of(lengths), external, spelling) for member in self._members]
+        together = {kind: _agreed([of_member[kind] for of_member in scores]) for kind in vocabulary.kinds}
+        columns = {kind: _best(together[kind], tags) for kind, tags in vocabulary.tags.items()}
         start = 0
         for length in lengths:
             yield {kind: tuple(column[start : start + length]) for kind, column in columns.items()}
             start += length
 
-    def _spell(self, forms: Sequence[str]) -> Floats | None:
-        weights = self._weights.characters
-        return None if weights is None else spell(NUMPY, weights, self.model.vocabulary.spell(forms))
+    @staticmethod
+    def _score(
+        member: TaggerWeights, ids: TaggerIds, packing: Packing, external: Floats | None, spelling: Spelling
+    ) -> dict[str, Floats]:
+        spelt = None if member.characters is None else spell(NUMPY, member.characters, spelling)
+        return score_tags(NUMPY, member, ids, packing, external=external, spelt=spelt)
 
     def _external_vectors(self, forms: Sequence[str], numbers: Ints) -> Floats | None:
         vectors = self.model.vectors
@@ -89,6 +89,17 @@ def without_tags(sentences: Iterable[Sentence], tagger: Tagger | None, name: str
     if tagger is None:
         raise ModelError(f"{name} has no tagger to predict tags")
     return (sentence.with_tags(**{kind: ["_"] * len(sentence) for kind in tagger.kinds}) for sentence in sentences)
+
+
+def _agreed(scores: Sequence[Floats]) -> Floats:
+    """The scores of one kind by all members as one: the sum of their log-probabilities."""
+    if len(scores) == 1:
+        return scores[0]
+    together = np.zeros_like(scores[0])
+    for of_member in scores:
+        shifted = of_member - of_member.max(axis=1, keepdims=True)
+        together += shifted - np.log(np.exp(shifted).sum(axis=1, keepdims=True))
+    return together
 
 
 def _best(scores: Floats, tags: Sequence[str]) -> list[str]:

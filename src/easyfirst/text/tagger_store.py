@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from os import PathLike
 from pathlib import Path
 from typing import Any
@@ -25,9 +25,11 @@ from easyfirst.model.word_vectors import WordVectors, load_word_vectors
 from easyfirst.nn.arrays import Floats, Ints
 from easyfirst.nn.characters import Spelling
 from easyfirst.nn.network import TAG_KINDS
+from easyfirst.nn.tagger import member_prefix
 from easyfirst.treebank.sentence import Sentence
 
 KIND = "easyfirst-tagger"
+MAX_MEMBERS = 16
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,6 +47,8 @@ class TaggerConfig:
     bilstm_layers: int = 2
     external_dim: int = 0
     """The width of the external vectors; 0: there are none."""
+    members: int = 1
+    """Networks of these sizes, of which each has learnt alone, and which tag together."""
 
     def __post_init__(self) -> None:
         for name, least in (("word_dim", 1), ("character_dim", 1), ("spelling_dim", 0), ("bilstm_dim", 1)):
@@ -52,6 +56,7 @@ class TaggerConfig:
         _require(0 <= self.external_dim <= MAX_SIZE, f"external_dim must be from 0 to {MAX_SIZE:,}")
         _require(1 <= self.bilstm_layers <= MAX_LAYERS, f"bilstm_layers must be from 1 to {MAX_LAYERS}")
         _require(self.min_count >= 1, "min_count must be at least 1")
+        _require(1 <= self.members <= MAX_MEMBERS, f"members must be from 1 to {MAX_MEMBERS}")
 
     @property
     def input_dim(self) -> int:
@@ -128,7 +133,13 @@ class TaggerModel:
 
 
 def tagger_shapes(config: TaggerConfig, vocabulary: TaggerVocabulary) -> dict[str, tuple[int, ...]]:
-    """Every array of the network by name."""
+    """Every array of all members by name."""
+    shapes = _member_shapes(config, vocabulary)
+    prefixes = map(member_prefix, range(config.members))
+    return {prefix + name: shape for prefix in prefixes for name, shape in shapes.items()}
+
+
+def _member_shapes(config: TaggerConfig, vocabulary: TaggerVocabulary) -> dict[str, tuple[int, ...]]:
     shapes: dict[str, tuple[int, ...]] = {"words.embedding": (len(vocabulary.words) + 1, config.word_dim)}
     if config.spelling_dim:
         shapes["characters.embedding"] = (len(vocabulary.characters) + 1, config.character_dim)
@@ -149,10 +160,10 @@ def _rnns(config: TaggerConfig) -> Iterator[tuple[str, int, int]]:
 
 
 def initial_tagger(config: TaggerConfig, vocabulary: TaggerVocabulary, rng: np.random.Generator) -> dict[str, Floats]:
-    """Fresh arrays. Words begin as zeros: what their embeddings learn is what characters and external vectors do not
-    tell, and rare words, whose embeddings learn little, do not bring noise."""
+    """Fresh arrays of one member. Words begin as zeros: what their embeddings learn is what characters and external
+    vectors do not tell, and rare words, whose embeddings learn little, do not bring noise."""
     arrays: dict[str, Floats] = {}
-    for name, shape in tagger_shapes(config, vocabulary).items():
+    for name, shape in _member_shapes(config, vocabulary).items():
         if name == "words.embedding" or name.endswith("bias"):
             arrays[name] = np.zeros(shape, dtype=np.float32)
         elif name == "characters.embedding":
@@ -162,6 +173,16 @@ def initial_tagger(config: TaggerConfig, vocabulary: TaggerVocabulary, rng: np.r
     for prefix, input_dim, dim in _rnns(config):
         arrays |= rnn_arrays(rng, prefix, input_dim, dim, 1)
     return arrays
+
+
+def together(members: Sequence[TaggerModel]) -> TaggerModel:
+    """Taggers of one member each, of the same treebank and sizes, as one."""
+    arrays = {
+        member_prefix(number) + name: array
+        for number, member in enumerate(members)
+        for name, array in member.arrays.items()
+    }
+    return replace(members[0], config=replace(members[0].config, members=len(members)), arrays=arrays)
 
 
 def save_tagger(path: str | PathLike[str], model: TaggerModel, *, bits: int = 32) -> None:

@@ -8,7 +8,7 @@ on. Every part is resumable for itself: ``training/<part>`` has its checkpoint a
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any, Protocol
@@ -16,11 +16,10 @@ from typing import Any, Protocol
 from easyfirst.errors import ConfigError, DataError, ModelError
 from easyfirst.model.config import TAGS, Config
 from easyfirst.model.files import CARD, CONFIDENCE, CONFIG, VOCABULARY, WEIGHTS, from_json, prepare_directory
-from easyfirst.model.learning import LearningConfig
 from easyfirst.model.part import TAGGER, TOKENIZER, VECTORS
 from easyfirst.model.word_vectors import save_word_vectors
 from easyfirst.text.tagger import Tagger
-from easyfirst.text.tagger_store import TaggerConfig, load_tagger
+from easyfirst.text.tagger_store import TaggerConfig, load_tagger, save_tagger, together
 from easyfirst.text.tokenizer_store import TokenizerConfig
 from easyfirst.training import supervised, trainer
 from easyfirst.training.checkpoint import FILE as CHECKPOINT
@@ -28,7 +27,7 @@ from easyfirst.training.checkpoint import has_checkpoint, load_checkpoint
 from easyfirst.training.data import Treebank
 from easyfirst.training.jackknife import FoldReporter, check_folds, forget_folds, jackknife
 from easyfirst.training.material import Job, Material, check_parser_data
-from easyfirst.training.tagger import TaggerLearning, TaggerTask
+from easyfirst.training.tagger import TaggerLearning, TaggerTask, accuracies
 from easyfirst.training.tokenizer import TokenizerLearning, TokenizerTask
 from easyfirst.treebank.sentence import Sentence
 
@@ -36,6 +35,8 @@ PARSER = "parser"
 PARTS = (TOKENIZER, TAGGER, PARSER)
 """In the order they are trained."""
 JACKKNIFE = "jackknife"
+MEMBER = "member-"
+"""The folder of a tagger's run has those of its other members in it, from ``member-2`` on."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +69,11 @@ class Reporter(trainer.Reporter, Protocol):
     """Is told how training goes: of the parser as ever, of each other part by a reporter of its own."""
 
     def part(self, name: str, n_epochs: int) -> FoldReporter:
-        """A part begins: ``tokenizer``, ``tagger`` or ``jackknife``."""
+        """A part begins: ``tokenizer``, ``tagger`` (or ``tagger 1 of 2``) or ``jackknife``."""
+        ...
+
+    def members_joined(self, n_members: int, accuracy: Mapping[str, float]) -> None:
+        """A tagger of several members is complete, and tags the dev sentences this well."""
         ...
 
 
@@ -167,7 +172,9 @@ def _forget(out: Path, parts: Sequence[str]) -> None:
         return
     try:
         for part in parts:
-            (_folder(out, part) / CHECKPOINT).unlink(missing_ok=True)
+            folder = _folder(out, part)
+            for path in (folder / CHECKPOINT, *folder.glob(f"{MEMBER}*/{CHECKPOINT}")):
+                path.unlink(missing_ok=True)
         if PARSER in parts or TAGGER in parts:
             forget_folds(_folder(out, JACKKNIFE))
     except OSError as error:
@@ -203,44 +210,44 @@ def _train_tokenizer(
         seed=learning.seed,
     )
     fingerprint = {**material.fingerprint, "network": asdict(config.tokenizer), "spaces": config.spaces}
-    return _learn(job, TOKENIZER, task, learning, reporter, resume=resume, fingerprint=fingerprint)
+    folder, listener = _folder(job.out, TOKENIZER), reporter.part(TOKENIZER, learning.epochs)
+    is_resumed = resume and has_checkpoint(folder)
+    return supervised.learn(task, learning, folder, listener, resume=is_resumed, fingerprint=fingerprint)
 
 
 def _train_tagger(
     job: Job, config: PipelineConfig, reporter: Reporter, material: Material, *, resume: bool
 ) -> list[dict[str, Any]]:
-    learning = config.tagger_learning
-    task = TaggerTask(
-        material.train.sentences,
-        config.tagger,
-        learning,
-        dev=material.dev.sentences if material.dev else None,
-        vectors=material.shared_vectors,
-        out=job.out / TAGGER,
-    )
-    fingerprint = {**material.fingerprint, "network": asdict(config.tagger)}
-    return _learn(job, TAGGER, task, learning, reporter, resume=resume, fingerprint=fingerprint)
-
-
-def _learn(
-    job: Job,
-    part: str,
-    task: supervised.Task,
-    learning: LearningConfig,
-    reporter: Reporter,
-    *,
-    resume: bool,
-    fingerprint: dict[str, Any],
-) -> list[dict[str, Any]]:
-    folder = _folder(job.out, part)
-    return supervised.learn(
-        task,
-        learning,
-        folder,
-        reporter.part(part, learning.epochs),
-        resume=resume and has_checkpoint(folder),
-        fingerprint=fingerprint,
-    )
+    """Each member is a run of its own, with a seed of its own; the epochs of one follow those of the other."""
+    n_members, dev, vectors = config.tagger.members, material.dev, material.shared_vectors
+    folder = _folder(job.out, TAGGER)
+    folders = [folder, *(folder / f"{MEMBER}{number}" for number in range(2, n_members + 1))]
+    history: list[dict[str, Any]] = []
+    for number, run in enumerate(folders, start=1):
+        learning = replace(config.tagger_learning, seed=config.tagger_learning.seed + number - 1)
+        task = TaggerTask(
+            material.train.sentences,
+            config.tagger,
+            learning,
+            dev=dev.sentences if dev else None,
+            vectors=vectors,
+            out=job.out / TAGGER if n_members == 1 else run / TAGGER,
+        )
+        history += supervised.learn(
+            task,
+            learning,
+            run,
+            reporter.part(TAGGER if n_members == 1 else f"{TAGGER} {number} of {n_members}", learning.epochs),
+            resume=resume and has_checkpoint(run),
+            fingerprint={**material.fingerprint, "network": asdict(config.tagger)},
+        )
+    if n_members > 1:
+        model = together([load_tagger(run / TAGGER, vectors) for run in folders])
+        save_tagger(job.out / TAGGER, model)
+        if dev is not None:
+            predicted = Tagger(model).predict([sentence.forms for sentence in dev.sentences])
+            reporter.members_joined(n_members, accuracies(dev.sentences, predicted))
+    return history
 
 
 def _tag(job: Job, config: PipelineConfig, reporter: Reporter, material: Material, *, resume: bool) -> Material:
@@ -250,7 +257,8 @@ def _tag(job: Job, config: PipelineConfig, reporter: Reporter, material: Materia
     train = jackknife(
         material.train.sentences,
         config.folds,
-        replace(tagger.model.config, external_dim=0),  # which each fold sets as its vectors are
+        # a fold sets external_dim as its vectors are; one member is nearly as good as several, and learnt sooner
+        replace(tagger.model.config, external_dim=0, members=1),
         learning,
         vectors=tagger.model.vectors,
         folder=_folder(job.out, JACKKNIFE),

@@ -1,4 +1,5 @@
-"""Training the tagger: a :class:`~easyfirst.training.supervised.Task` whose loss is the cross-entropy of all tags."""
+"""Training a tagger, or one member of it: a :class:`~easyfirst.training.supervised.Task` whose loss is the
+cross-entropy of all tags."""
 
 from __future__ import annotations
 
@@ -17,7 +18,7 @@ from easyfirst.model.word_vectors import WordVectors
 from easyfirst.nn.arrays import Floats, Ints
 from easyfirst.nn.characters import Spelling, spell
 from easyfirst.nn.sequences import Drop, Packing
-from easyfirst.nn.tagger import TaggerIds, score_tags, tagger_of
+from easyfirst.nn.tagger import TaggerIds, members_of, score_tags
 from easyfirst.text.tagger import Tagger, Tags
 from easyfirst.text.tagger_store import (
     TaggerConfig,
@@ -86,7 +87,7 @@ class TaggerTask:
         out: Path | None = None,
     ) -> None:
         """``out``: the directory that gets the best tagger, if any."""
-        config = replace(config, external_dim=vectors.dim if vectors else 0)
+        config = replace(config, external_dim=vectors.dim if vectors else 0, members=1)
         vocabulary = TaggerVocabulary.of(sentences, min_count=config.min_count)
         self.arrays = initial_tagger(config, vocabulary, np.random.default_rng([learning.seed, 0]))
         self.model = TaggerModel(config, vocabulary, self.arrays, vectors)
@@ -100,7 +101,7 @@ class TaggerTask:
 
     def loss(self, parameters: Mapping[str, Tensor], batch: TaggerBatch, drop: Drop) -> tuple[Tensor, int]:
         """The cross-entropies of all tags that are given, added up, and the number of words."""
-        weights = tagger_of(parameters)
+        (weights,) = members_of(parameters, 1)
         spelt = spell(TORCH, weights.characters, batch.spelling, drop) if weights.characters is not None else None
         external = torch.from_numpy(batch.external) if batch.external is not None else None
         scores = score_tags(TORCH, weights, batch.ids, batch.packing, external=external, spelt=spelt, drop=drop)
