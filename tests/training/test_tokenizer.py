@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
@@ -67,6 +68,50 @@ def test_a_corpus_says_what_each_character_and_token_is() -> None:
     assert corpus.answers[:, SENTENCE_END].tolist() == [0, 1, 1, 1]
     assert corpus.answers[:, REWRITTEN].tolist() == [0, 0, 1, 0]
     assert corpus.is_paragraph_end.tolist() == [False, False, True, True]
+    assert np.flatnonzero(corpus.is_apostrophe).tolist() == [2]
+
+
+@pytest.mark.parametrize(
+    ("text", "words", "left_out"),
+    [
+        ("it's", ("it", "'s"), [2]),
+        ("don\N{RIGHT SINGLE QUOTATION MARK}t", ("do", "n\N{RIGHT SINGLE QUOTATION MARK}t"), [3]),
+        ("'tisn't", ("'t", "is", "n't"), [5]),  # a token's first character stays,
+        ("rock'", ("rock", "'"), []),  # its last,
+        ("l'an", ("l'", "an"), []),  # a word's last,
+        ("it's", ("it's",), []),  # what is in a token of one word,
+        ("it's", ("it", "is"), []),  # and what a rule rewrites
+    ],
+)
+def test_apostrophes_that_may_be_left_out(text: str, words: tuple[str, ...], left_out: list[int]) -> None:
+    paragraphs = [Paragraph(text, ((Token(0, len(text), words),),))]
+    corpus = Corpus.of(paragraphs, Script.of(paragraphs, min_count=1))
+    assert np.flatnonzero(corpus.is_apostrophe).tolist() == left_out
+
+
+@pytest.mark.parametrize("left_out", [0, 1])
+def test_tokens_are_cut_alike_with_and_without_apostrophes(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, left_out: int
+) -> None:
+    monkeypatch.setattr(module, "LEFT_OUT_PROB", left_out)
+    monkeypatch.setattr(module, "UNKNOWN_PROB", 0)
+    monkeypatch.setattr(module, "VERSION_PROBS", (1, 0, 0))
+    monkeypatch.setattr(module, "BATCH_CHARACTERS", 300)
+    sentences = treebank(40, 1)
+    task = TokenizerTask(tmp_path, sentences, network=NETWORK)
+    alphabet = {int(task.script.read([c]).rows[0]): c for c in {c for s in sentences for f in s.forms for c in f}}
+    found: list[str] = []
+    for batch in task.batches(np.random.default_rng(1)):
+        labels = np.zeros(sum(batch.lengths), dtype=np.int64)
+        labels[batch.rows] = batch.boundaries.numpy()
+        assert batch.lengths == sorted(batch.lengths, reverse=True)
+        for first, last in zip(batch.first, batch.last, strict=True):
+            cuts = ["|" if label == WORD_END else "" for label in labels[first : last + 1]]
+            characters = [alphabet[row] for row in batch.characters[first : last + 1]]
+            found.append("".join(c + cut for c, cut in zip(characters, cuts, strict=True)))
+    names = [form + "|'s" for s in sentences for form, after in pairwise(s.forms) if after == "'s"]
+    expected = [name.replace("'", "") if left_out else name for name in names]
+    assert sorted(token for token in found if "|" in token) == sorted(expected)
 
 
 def test_stretches_are_the_corpus_in_another_order(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -103,6 +148,7 @@ def test_the_loss_does_not_depend_on_how_a_batch_is_packed(tmp_path: Path) -> No
     total, n_decisions = 0.0, 0
     with overflow_is_fine(), pytest.MonkeyPatch.context() as patch:
         patch.setattr(module, "UNKNOWN_PROB", 0)
+        patch.setattr(module, "LEFT_OUT_PROB", 0)
         patch.setattr(module, "VERSION_PROBS", (1, 0, 0))
         for stretch in stretches:
             loss, n = task.loss(parameters, task._batch([stretch], np.random.default_rng(1)), lambda x: x)

@@ -2,7 +2,8 @@
 
 The treebank is one long text, read in stretches of it: paragraphs, or parts of long ones. So that the tokenizer relies
 on nothing that another text may not have, some paragraphs are joined, some stretches are in lower or upper case
-throughout, and some characters unknown. White space needs none of that: the network sees only one kind.
+throughout, some characters unknown, and some apostrophes left out. White space needs none of that: the network sees
+only one kind.
 """
 
 from __future__ import annotations
@@ -50,6 +51,9 @@ VERSION_PROBS = (0.93, 0.05, 0.02)
 """Of a stretch as it is, in lower case, in upper case."""
 UNKNOWN_PROB = 0.01
 """Of a character."""
+APOSTROPHES = "'\N{RIGHT SINGLE QUOTATION MARK}"
+LEFT_OUT_PROB = 0.03
+"""Of an apostrophe inside of a multiword token: *its* may be *it's*, and only what is around it tells."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,6 +75,7 @@ class Corpus:
     last: Ints
     answers: Floats  # (n_tokens, N_QUESTIONS)
     is_paragraph_end: Bools  # (n_tokens,)
+    is_apostrophe: Bools  # of each character: inside of a multiword token, and no word's last
 
     @classmethod
     def of(cls, paragraphs: Sequence[Paragraph], script: Script) -> Corpus:
@@ -85,6 +90,7 @@ class Corpus:
         last: list[int] = []
         answers: list[tuple[bool, bool]] = []
         is_paragraph_end: list[bool] = []
+        is_apostrophe = np.zeros(len(boundaries), dtype=np.bool_)
         begin = 0
         for paragraph in paragraphs:
             for sentence in paragraph.sentences:
@@ -97,7 +103,11 @@ class Corpus:
                     answers.append((token is sentence[-1], needs_rule))
                     is_paragraph_end.append(False)
                     if not needs_rule:
-                        boundaries[row_of[_word_ends(text, start, token.words)]] = WORD_END
+                        word_ends = _word_ends(text, start, token.words)
+                        boundaries[row_of[word_ends]] = WORD_END
+                        if word_ends:
+                            inside = (place for place in range(start + 1, end - 1) if place not in word_ends)
+                            is_apostrophe[[row_of[place] for place in inside if text[place] in APOSTROPHES]] = True
                     boundaries[row_of[end - 1]] = TOKEN_END
             is_paragraph_end[-1] = True
             begin += len(paragraph.text) + 1
@@ -108,6 +118,7 @@ class Corpus:
             np.array(last, dtype=np.int64),
             np.array(answers, dtype=np.float32),
             np.array(is_paragraph_end),
+            is_apostrophe,
         )
 
     def stretches(self, rng: np.random.Generator) -> Iterator[tuple[int, int]]:
@@ -193,19 +204,28 @@ class TokenizerTask:
     def _batch(self, stretches: Sequence[tuple[int, int]], rng: np.random.Generator) -> Batch:
         corpus = self._corpus
         spans = [(int(corpus.first[begin]), int(corpus.last[end - 1]) + 1) for begin, end in stretches]
-        by_length = sorted(range(len(spans)), key=lambda k: spans[k][0] - spans[k][1])
+        written = [np.flatnonzero(self._is_written(span, rng)) for span in spans]
+        by_length = sorted(range(len(spans)), key=lambda k: -len(written[k]))
         versions = [corpus.versions[k] for k in rng.choice(3, len(spans), p=VERSION_PROBS)]
-        sources = [(versions[k], slice(*spans[k])) for k in by_length]
+        sources = [(versions[k], spans[k][0] + written[k]) for k in by_length]
         characters = np.concatenate([version.rows[part] for version, part in sources])
         categories = np.concatenate([version.categories[part] for version, part in sources])
         characters = np.where(rng.random(len(characters)) < UNKNOWN_PROB, categories, characters)
-        lengths = [spans[k][1] - spans[k][0] for k in by_length]
+        lengths = [len(written[k]) for k in by_length]
         rows = np.flatnonzero(~np.concatenate([version.is_space[part] for version, part in sources]))
         boundaries = np.concatenate([corpus.boundaries[part] for _, part in sources])[rows]
         shifts = dict(zip(by_length, (np.cumsum(lengths) - lengths).tolist(), strict=True))
         by_tokens = sorted(range(len(spans)), key=lambda k: stretches[k][0] - stretches[k][1])
-        parts = [(slice(*stretches[k]), shifts[k] - spans[k][0]) for k in by_tokens]
-        answers = np.concatenate([corpus.answers[part] for part, _ in parts])
+        parts = [slice(*stretches[k]) for k in by_tokens]
+        answers = np.concatenate([corpus.answers[part] for part in parts])
+
+        def places(characters: Ints) -> Ints:
+            """In the batch, of the first or the last characters of its tokens."""
+            found = zip(by_tokens, parts, strict=True)
+            return np.concatenate(
+                [shifts[k] + np.searchsorted(written[k], characters[part] - spans[k][0]) for k, part in found]
+            )
+
         weights = np.ones_like(answers)
         n_tokens = [stretches[k][1] - stretches[k][0] for k in by_tokens]
         is_complete = np.array([corpus.is_paragraph_end[stretches[k][1] - 1] for k in by_tokens])
@@ -216,12 +236,17 @@ class TokenizerTask:
             lengths=lengths,
             rows=rows,
             boundaries=torch.from_numpy(boundaries),
-            first=np.concatenate([corpus.first[part] + shift for part, shift in parts]),
-            last=np.concatenate([corpus.last[part] + shift for part, shift in parts]),
+            first=places(corpus.first),
+            last=places(corpus.last),
             n_tokens=n_tokens,
             answers=torch.from_numpy(answers),
             weights=torch.from_numpy(weights),
         )
+
+    def _is_written(self, span: tuple[int, int], rng: np.random.Generator) -> Bools:
+        """Which characters are not left out."""
+        is_apostrophe = self._corpus.is_apostrophe[slice(*span)]
+        return ~is_apostrophe | (rng.random(len(is_apostrophe)) >= LEFT_OUT_PROB)
 
     def loss(self, parameters: Mapping[str, Tensor], batch: Batch, drop: Drop) -> tuple[Tensor, int]:
         """Cross-entropy over all characters and tokens."""
