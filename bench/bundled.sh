@@ -13,12 +13,12 @@ train=$treebank/en_ewt-ud-train.conllu dev=$treebank/en_ewt-ud-dev.conllu test=$
 stage() {
     local name=$1 resume=()
     shift
-    if [[ -d $out/training/$name ]]; then resume=(--resume); fi
+    if [[ -f $out/training/$name/checkpoint.safetensors ]]; then resume=(--resume); fi
     easyfirst train "$train" --dev "$dev" --out "$out" --seed 1 "$@" "${resume[@]}" 2>&1 | tee -a "$here/bench/results/bundled-training.log"
 }
 
-stage tokenizer --parts tokenizer
-stage tagger --parts tagger,parser --preset strong --jobs 2 --embeddings "$vectors" --max-embeddings 55000 \
+stage tokenizer --parts tokenizer --set tokenizer.hidden_dim=128
+stage tagger --parts tagger,parser --preset strong --set tagger.members=2 --jobs 2 --embeddings "$vectors" --max-embeddings 55000 \
     --licence "CC BY-SA 4.0 (trained on UD_English-EWT, CC BY-SA 4.0; word vectors: MIT / PDDL 1.0)"
 
 mkdir -p "$(dirname "$bundled")"
@@ -27,6 +27,7 @@ cp "$treebank/LICENSE.txt" "$bundled/LICENSE"
 for part in tokenizer tagger; do
     cp "$out/training/$part/metrics.jsonl" "$here/bench/results/bundled-$part.jsonl"
 done
+cp "$out/training/tagger/member-2/metrics.jsonl" "$here/bench/results/bundled-tagger-2.jsonl"
 cp "$out/training/metrics.jsonl" "$here/bench/results/bundled-parser.jsonl"
 python "$here/bench/bundled.py" --model "$bundled" --dev "$dev" --test "$test" --full "$out" --write-card
 python "$here/bench/confidence.py" --model "$bundled" --treebank "$test"

@@ -93,7 +93,7 @@ class TestInput:
             (None, r"the input is of type NoneType"),
             ([["a", ""]], r"sentence 1: word 2 has an empty form"),
             ([["a\tb"]], r"sentence 1: 'a\\tb' has a tab"),
-            ([["a"], ["a", 3]], r"sentence 2: word 1 is 'a'; give words as texts or all"),
+            ([["a"], ["a", 3]], r"sentence 2: word 2 is 3; give words as texts or all"),
             ([[("a", "X"), "b"]], r"sentence 1: word 2 is 'b'"),
             ([[("a", "X"), ("b", "X", "Y")]], r"sentence 1: word 2 is \('b', 'X', 'Y'\).*all alike"),
             ([[("a",)]], r"sentence 1: word 1 is \('a',\)"),

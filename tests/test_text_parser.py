@@ -17,6 +17,7 @@ from easyfirst.errors import InputError, ModelError
 from easyfirst.model.vectors import Vectors
 from easyfirst.model.word_vectors import WordVectors
 from easyfirst.parser import Parser, load
+from easyfirst.text.sentences import MAX_SENTENCE_WORDS
 from easyfirst.treebank.conllu import read_conllu
 from easyfirst.treebank.sentence import Sentence
 from tests.small_models import small_model, small_tagger, small_tokenizer
@@ -81,6 +82,13 @@ class TestDocuments:
                 assert text[token.start : token.end].strip()
                 place = token.end
             assert not text[place:].strip()
+
+    def test_one_sentence_is_cut_only_if_it_is_very_long(self, nlp: Parser) -> None:
+        [document] = nlp.read(["fox " * (MAX_SENTENCE_WORDS + 3)], one_sentence=True)
+        sizes = [len(sentence) for sentence in document]
+        assert max(sizes) <= MAX_SENTENCE_WORDS < sum(sizes) < 2 * MAX_SENTENCE_WORDS
+        assert len(sizes) == 2
+        assert "".join(document.text[t.start : t.end] for s in document.tokens for t in s) == "fox" * 503
 
     def test_one_sentence_a_text(self, nlp: Parser) -> None:
         [document] = nlp.read([TEXT], one_sentence=True)

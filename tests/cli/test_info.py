@@ -14,6 +14,7 @@ from easyfirst.cli.files import warn_of_name
 from easyfirst.cli.info import describe
 from easyfirst.model import bundled
 from easyfirst.model.store import load_model
+from easyfirst.parser import load
 
 Run = Callable[..., "subprocess.CompletedProcess[bytes]"]
 
@@ -56,6 +57,19 @@ def test_text(run: Run, model: Path, xpos_model: Path) -> None:
     assert "needs tags none" in " ".join(run("info", model).stdout.decode().split())
 
 
+def test_of_all_parts_something_is_said(run: Run) -> None:
+    facts = json.loads(run("info", "en", "--json").stdout)
+    assert facts["tagger"]["network"]["members"] == 2
+    for part in ("tagger", "tokenizer"):
+        assert facts[part]["parameters"] == sum(a.size for a in getattr(load("en"), part).model.arrays.values())
+    lines = run("info", "en").stdout.decode().splitlines()
+    assert f"tagger      2 members, BiLSTM 2 x 128; {facts['tagger']['parameters']:,} parameters" in lines
+    assert any(line.startswith("tokenizer   BiLSTMs of ") for line in lines)
+    assert any(facts["path"] in line for line in lines)  # however long it is
+    assert not any(line.endswith(" ") for line in lines)
+    assert run("models").stdout.decode().startswith("en  raw text, tokens, CoNLL-U  ")
+
+
 def test_a_model_without_a_card(run: Run, model: Path, tmp_path: Path) -> None:
     shutil.copytree(model, tmp_path / "model")
     (tmp_path / "model" / "README.md").unlink()
@@ -93,7 +107,13 @@ def test_the_warning_is_printed(run: Run, tmp_path: Path, monkeypatch: pytest.Mo
 
 
 def test_errors(run: Run, tmp_path: Path) -> None:
-    for path, message in ((tmp_path / "none", "there is no model"), (tmp_path, "not an easyfirst model")):
+    half = tmp_path / "half"
+    shutil.copytree(bundled.find_model("en") / "tagger", half / "tagger")
+    for path, message in (
+        (tmp_path / "none", "there is no model"),
+        (tmp_path, "not an easyfirst model"),
+        (half, "has a tagger, but no parser yet; train one: easyfirst train TREEBANK --parts parser --out"),
+    ):
         done = run("info", path)
         assert done.returncode == 2
         assert done.stderr.startswith(b"error: ")

@@ -209,9 +209,40 @@ class TestErrors:
 
     def test_text_instead_of_conllu(self, run: Run, model: Path) -> None:
         message = self.error(run("parse", "-m", model, stdin=b"The fox jumps\nYes\n"))
-        assert "<stdin>:1: 1 tab-separated column" in message
+        assert "<stdin>:1: this is not CoNLL-U, which has ten columns" in message
         assert "use --from text" in message
-        assert "use --from tokens" in message
+        assert "use --from lines, or --from tokens" in message
+
+    def test_a_text_where_a_file_is_to_be(self, run: Run, model: Path) -> None:
+        message = self.error(run("parse", "-m", model, "The fox jumps."))
+        assert "The fox jumps.: there is no such file; check the name; to parse a text itself: easyfirst " in message
+        assert "--text" not in self.error(run("parse", "-m", model, "fox.conllu"))
+
+    @pytest.mark.parametrize("options", [["--from", "tokens"], ["--to", "json"], ["--to", "tree"]])
+    def test_an_input_is_not_replaced_by_another_format(
+        self, run: Run, model: Path, tmp_path: Path, options: list[str]
+    ) -> None:
+        path, link = tmp_path / "input", tmp_path / "link"
+        path.write_bytes(ROWS)
+        link.symlink_to(path)
+        for output in (path, link):
+            message = self.error(run("parse", "-m", model, *options, path, "-o", output))
+            assert message == f"error: {output}: this is also an input, and would be lost; choose another --output\n"
+        assert path.read_bytes() == ROWS
+
+    def test_conllu_may_be_parsed_in_place(self, run: Run, model: Path, tmp_path: Path) -> None:
+        path = tmp_path / "input"
+        path.write_bytes(ROWS)
+        assert run("parse", "-m", model, path, "-o", path).returncode == 0
+        assert len(path.read_bytes().splitlines()) == len(ROWS.splitlines())
+
+    def test_a_full_disk(self, run: Run, model: Path) -> None:
+        if not Path("/dev/full").exists():
+            pytest.skip("this system has no device that is always full")
+        command = [sys.executable, "-m", "easyfirst", "parse", "-m", str(model)]
+        with Path("/dev/full").open("wb") as full:
+            done = subprocess.run(command, input=ROWS, stdout=full, stderr=subprocess.PIPE, timeout=60, check=False)
+        assert self.error(done) == "error: <stdout>: No space left on device\n"
 
     def test_spaces_instead_of_tabs(self, run: Run, model: Path) -> None:
         message = self.error(run("parse", "-m", model, stdin=ROWS.replace(b"\t", b" ")))

@@ -249,25 +249,28 @@ class TestOptions:
             (["--set", "network.depth=3"], "unknown setting network.depth; there are: word_dim, "),
             (["--set", "training.lr=3"], "unknown setting training.lr; there are: epochs, "),
             (["--set", "network.=3"], "unknown setting network.; there are"),
+            (["--set", "tagger.member=2"], "unknown setting tagger.member; there are: word_dim, "),
+            (["--set", "tagger.members=0"], "tagger.members must be from 1 to 16"),
+            (["--set", "tokenizer.hidden=2"], "unknown setting tokenizer.hidden; there are: character_dim, "),
             (["--set", "network.window=big"], "network.window must be of type int, not 'big'"),
             (["--set", "network.window=1.5"], "network.window must be of type int, not 1.5"),
             (["--set", "network.window=true"], "network.window must be of type int, not True"),
             (["--set", "network.window="], "network.window must be of type int, not ''"),
-            (["--set", "network.window=-1"], "window must "),
+            (["--set", "network.window=-1"], "network.window must "),
             (["--set", "network.rnn=3"], "network.rnn must be of type str, not 3"),
-            (["--set", "network.rnn=transformer"], "rnn must be one of lstm, gru, elman"),
+            (["--set", "network.rnn=transformer"], "network.rnn must be one of lstm, gru, elman"),
             (["--set", "training.use_dynamic_oracle=1"], "training.use_dynamic_oracle must be of type bool, not 1"),
             (["--set", "training.learning_rate=fast"], "training.learning_rate must be of type float, not 'fast'"),
-            (["--set", "training.learning_rate=NaN"], "learning_rate must be a finite number"),
-            (["--set", "network.vector_dim=7", "--set", "network.word_dim=3"], "vector_dim must be even"),
+            (["--set", "training.learning_rate=NaN"], "training.learning_rate must be a finite number"),
+            (["--set", "network.vector_dim=7", "--set", "network.word_dim=3"], "network.vector_dim must be even"),
             (["--set", "tree_dim=8"], "--set tree_dim=8: write it as TABLE.KEY=VALUE, where TABLE is network"),
             (["--set", "network.tree_dim"], "--set network.tree_dim: write it as TABLE.KEY=VALUE"),
             (["--set", "model.tree_dim=8"], "--set model.tree_dim=8: write it as TABLE.KEY=VALUE"),
             (["--set", "preset=paper"], "--set preset=paper: write it as TABLE.KEY=VALUE"),
             (["--preset", "large"], "unknown preset 'large'; there are: bottom-up, htlstm, paper"),
-            (["--tags", "fine"], "tags must be one of none, upos, xpos, both"),
-            (["--epochs", "0"], "epochs must be at least 1"),
-            (["--seed", "-1"], "seed must be a non-negative 63-bit integer"),
+            (["--tags", "fine"], "network.tags must be one of none, upos, xpos, both"),
+            (["--epochs", "0"], "training.epochs must be at least 1"),
+            (["--seed", "-1"], "training.seed must be a non-negative 63-bit integer"),
             (["--freeze-embeddings"], "--freeze-embeddings needs --embeddings"),
             (["--gold-tags"], "--gold-tags is for models with a tagger; "),
             (["--no-spaces"], "--no-spaces is for the tokenizer, which is not trained; leave it out, or name it"),
@@ -309,9 +312,14 @@ class TestParts:
         assert "jackknife: fold 2/2 tagged" in done.stderr
         assert done.stderr.endswith(f"the model is in {out}\n")
         assert load(out).reads_tags == ("upos", "xpos")
+        assert "warning: --set tokenizer.epochs is for the tokenizer, which is not trained\n" in done.stderr
+        assert "warning: --set tagger" not in done.stderr  # which is what the folds are tagged with
         done = train(TRAIN, "-o", out, "--gold-tags", "--overwrite", *self.SMALL)
         assert done.code == 0
         assert "jackknife" not in done.stderr
+        assert "warning: --set tagger.epochs is for the tagger, which is not trained\n" in done.stderr
+        done = train(TRAIN, "-o", out, "--parts", "tagger", "--overwrite", *self.SMALL)
+        assert done.stderr.endswith(f"to calibrate it again: easyfirst calibrate {out} DEV --predicted-tags\n")
 
     def test_a_bar_after_resuming(self, monkeypatch: pytest.MonkeyPatch) -> None:
         report = TrainingReport(1, is_quiet=True)

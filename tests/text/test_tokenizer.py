@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 from easyfirst.errors import InputError
 from easyfirst.text import tokenizer as module
 from easyfirst.text.script import Script
-from easyfirst.text.tokenizer import MAX_SENTENCE_WORDS, Token, Tokenizer
+from easyfirst.text.sentences import MAX_SENTENCE_WORDS
+from easyfirst.text.tokenizer import Token, Tokenizer
 from tests.text.random_tokenizers import random_model, random_tokenizer
 
 TOKENIZERS = [random_tokenizer(seed, has_inner_spaces=seed % 2 == 0) for seed in range(4)]

@@ -126,7 +126,17 @@ def test_accuracies_count_words() -> None:
         Sentence.from_words(["c", "d"], ["X", None], ["x", None]),
     ]
     predicted = [{"upos": ("X", "Z"), "xpos": ("z", "y")}, {"upos": ("X", "Y"), "xpos": ("x", "z")}]
-    assert accuracies(sentences, predicted) == {"mean": 75.0, "upos": 75.0, "xpos": 75.0, "all": 50.0}
+    third = 100 / 3
+    assert accuracies(sentences, predicted) == pytest.approx(
+        {"mean": 2 * third, "upos": 2 * third, "xpos": 2 * third, "all": third}
+    )
+
+
+def test_a_kind_of_tags_that_a_treebank_does_not_have_is_not_judged() -> None:
+    sentences = [Sentence.from_words(["a", "b"], ["X", None])]
+    predicted = [{"upos": ("X", "Z"), "xpos": ("z", "y")}]
+    assert accuracies(sentences, predicted) == {"mean": 100.0, "upos": 100.0, "all": 100.0}
+    assert accuracies([Sentence.from_words(["a", "b"])], predicted) == {"mean": 0.0, "all": 0.0}
 
 
 # A run

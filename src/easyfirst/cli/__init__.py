@@ -59,7 +59,7 @@ class _Verbs(TyperGroup):
         except KeyboardInterrupt:
             raise typer.Exit(INTERRUPTED) from None
         except OSError as error:  # a full disk, a stream that is closed
-            print(f"error: {error}", file=sys.stderr)
+            print(f"error: {error.filename or '<stdout>'}: {error.strerror or error}", file=sys.stderr)
             _discard_output()
             raise typer.Exit(USER_ERROR) from None
         return result

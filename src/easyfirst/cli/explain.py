@@ -12,7 +12,15 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from easyfirst.cli.constraints import KeptHeads, Misc, constraints_reader
-from easyfirst.cli.files import STANDARD, Inputs, check_output, is_standard_output, open_output, warn_of_name
+from easyfirst.cli.files import (
+    STANDARD,
+    Inputs,
+    check_output,
+    is_standard_output,
+    keep_inputs,
+    open_output,
+    warn_of_name,
+)
 from easyfirst.cli.options import Format, InputFiles, ModelName, OutputFile
 from easyfirst.cli.output import identity, is_terminal
 from easyfirst.cli.texts import Texts
@@ -77,6 +85,7 @@ def explain(
     """
     set_threads(threads)
     check_output(output)
+    keep_inputs(inputs or [], output)
     if text is not None and (inputs or source not in (None, Format.text)):
         raise InputError("--text is the input itself; leave out INPUT and --from")
     if text is None and source in (None, Format.conllu, Format.tokens):

@@ -40,9 +40,7 @@ class Inputs:
         self.names = list(names) or [STANDARD]
         if STANDARD in self.names and sys.stdin is None:  # pyright: ignore[reportUnnecessaryComparison]
             raise DataError("standard input is closed; name a file", source=STDIN)
-        for name in self.names:
-            if name != STANDARD and not Path(name).exists():
-                open_file(name)  # which says what is wrong
+        require_files(self.names)
         self._is_tokens = is_tokens
         self._trailers: deque[tuple[int, bytes]] = deque()  # after how many sentences, what
         self._n_read = 0
@@ -94,8 +92,11 @@ class Inputs:
         except DataError as error:
             if b"\t" in first.line or not first.line or SPACED_CONLLU_LINE.match(first.line):
                 raise
-            hint = "if it is raw text, use --from text; if each line is a sentence in words, use --from tokens"
-            raise DataError(f"{error}; {hint}") from None
+            message = "this is not CoNLL-U, which has ten columns with tabs between"
+            hint = "if it is raw text, use --from text; if each line is a sentence, use --from lines, or --from tokens"
+            raise DataError(
+                f"{message}; {hint} for words with spaces between", source=source, line=error.line
+            ) from None
         trailer = reader.trailer
         if trailer and at_start and not is_first_file:
             trailer = joint + trailer.removeprefix(BYTE_ORDER_MARK)
@@ -128,6 +129,25 @@ def _line_ends_missing(end: bytes) -> bytes:
     if end.endswith(b"\n"):
         return b"\r\n" if end.endswith(b"\r\n") else b"\n"
     return b"\n\n"
+
+
+def require_files(names: Sequence[str]) -> None:
+    """Raise an error at once if one of the inputs is not there."""
+    for name in names:
+        if name != STANDARD and not Path(name).exists():
+            if " " in name:
+                hint = "to parse a text itself: easyfirst parse --text"
+                raise DataError(f"there is no such file; check the name; {hint}", source=name)
+            open_file(name)  # which says what is wrong
+
+
+def keep_inputs(inputs: Sequence[str], output: str | None) -> None:
+    """Raise an error if the output, which is of another format, would take the place of an input."""
+    if output is None or output == STANDARD or not Path(output).exists():
+        return
+    for name in inputs:
+        if name != STANDARD and Path(name).exists() and Path(name).samefile(output):
+            raise DataError("this is also an input, and would be lost; choose another --output", source=output)
 
 
 def warn_of_name(model: str) -> None:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator
+import sys
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -12,10 +13,13 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from easyfirst.cli.files import check_output, warn_of_name
+from easyfirst.cli.output import is_terminal
 from easyfirst.cli.threads import set_threads
 
 if TYPE_CHECKING:
     from easyfirst.parser import Parser
+    from easyfirst.text.tagger_store import TaggerModel
+    from easyfirst.text.tokenizer_store import TokenizerModel
 
 
 # What easyfirst.model.card writes: | convention | UAS | LAS | words |
@@ -69,6 +73,8 @@ def describe(path: Path, parser: Parser | None = None) -> dict[str, Any]:
         "external_vectors": None if external is None else {"words": len(external) - 1, "dim": external.shape[1]},
         "relations": list(parser.relations),
         "parameters": sum(array.size for array in model.arrays.values()),
+        "tokenizer": None if parser.tokenizer is None else _part(parser.tokenizer.model),
+        "tagger": None if parser.tagger is None else _part(parser.tagger.model),
         "files": {
             name: (path / name).stat().st_size for name in (*REQUIRED, CONFIDENCE, CARD) if (path / name).is_file()
         },
@@ -81,6 +87,11 @@ def describe(path: Path, parser: Parser | None = None) -> dict[str, Any]:
         ],
         "licence": licence[1] if (licence := CARD_LICENCE.search(model.card)) else None,
     }
+
+
+def _part(model: TaggerModel | TokenizerModel) -> dict[str, Any]:
+    """The settings of a tagger's or a tokenizer's network, and how many weights it has."""
+    return {"network": asdict(model.config), "parameters": sum(array.size for array in model.arrays.values())}
 
 
 def _reads(parser: Parser) -> str:
@@ -101,10 +112,6 @@ def _sizes(path: Path) -> Iterator[int]:
 
 
 def _show(facts: dict[str, Any]) -> None:
-    from rich.console import Console
-    from rich.table import Table
-    from rich.text import Text
-
     network = facts["config"]["network"]
     external = facts["external_vectors"]
     tag_counts = (f"{count:,} {kind.upper()} tags" for kind, count in facts["tags"].items())
@@ -125,6 +132,7 @@ def _show(facts: dict[str, Any]) -> None:
         "trees": f"{network['rnn'].upper()} {trees}; relation {network['relation_dim']}",
         "scorer": f"window of {2 * network['window'] + 2} subtrees, {network['hidden_dim']} hidden units",
         "parameters": f"{facts['parameters']:,}",
+        **{part: _network(facts[part]) for part in ("tagger", "tokenizer") if facts[part]},
         "files": ", ".join(f"{name} {_size(size)}" for name, size in facts["files"].items())
         + f"; with all parts {_size(facts['size'])}",
         "relations": f"{len(facts['relations'])}: {' '.join(facts['relations'])}",
@@ -132,10 +140,34 @@ def _show(facts: dict[str, Any]) -> None:
         "confidence": _calibrated(facts["confidence"]),
         "licence": facts["licence"] or "none in the model's card",
     }
+    print_table([[name, value] for name, value in rows.items()])
+
+
+def print_table(rows: Sequence[Sequence[str]]) -> None:
+    """In columns, as wide as the terminal; if this is none, no line is wrapped or padded."""
+    if not is_terminal(sys.stdout):
+        widths = [max(map(len, column)) for column in list(zip(*rows, strict=True))[:-1]]
+        for *cells, last in rows:
+            before = "".join(f"{cell:{width + 2}}" for cell, width in zip(cells, widths, strict=True))
+            print(before + last.replace("\n", "\n" + " " * len(before)))
+        return
+    from rich.console import Console
+    from rich.table import Table
+    from rich.text import Text
+
     table = Table.grid(padding=(0, 2))
-    for name, value in rows.items():
-        table.add_row(Text(name), Text(value, overflow="fold"))
+    for row in rows:
+        table.add_row(*(Text(cell, overflow="fold") for cell in row))
     Console(highlight=False).print(table)
+
+
+def _network(facts: dict[str, Any]) -> str:
+    """What a user may want to know of a tagger or a tokenizer."""
+    network = facts["network"]
+    members = f"{network['members']} members, " if network.get("members", 1) > 1 else ""
+    layers = f"BiLSTM {network['bilstm_layers']} x {network['bilstm_dim']}" if "bilstm_dim" in network else ""
+    layers = layers or f"BiLSTMs of {network['hidden_dim']} over characters and {network['token_dim']} over tokens"
+    return f"{members}{layers}; {facts['parameters']:,} parameters"
 
 
 def _calibrated(facts: dict[str, Any] | None) -> str:

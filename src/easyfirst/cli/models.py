@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from easyfirst.cli.files import check_output
-from easyfirst.cli.info import describe
+from easyfirst.cli.info import describe, print_table
 from easyfirst.cli.threads import set_threads
 
 
@@ -33,12 +33,10 @@ def models(
     if not found:
         print("no models are bundled; train one with 'easyfirst train', and name its directory with --model")
         return
-    from rich.console import Console
-    from rich.table import Table
-    from rich.text import Text
-
-    table = Table.grid(padding=(0, 2))
-    for name, facts in found.items():
-        table.add_row(*map(Text, (name, facts["reads"], f"{facts['size'] / 1e6:.1f} MB", facts["licence"] or "")))
-    Console(highlight=False).print(table)
+    print_table(
+        [
+            [name, facts["reads"], f"{facts['size'] / 1e6:.1f} MB", facts["licence"] or ""]
+            for name, facts in found.items()
+        ]
+    )
     print("'easyfirst info NAME' tells more; any other model is named by its directory")

@@ -11,7 +11,7 @@ from typing import Annotated
 import typer
 
 from easyfirst.cli.constraints import KeptHeads, Misc, constraints_reader
-from easyfirst.cli.files import check_output, is_standard_output, open_output, warn_of_name
+from easyfirst.cli.files import check_output, is_standard_output, keep_inputs, open_output, warn_of_name
 from easyfirst.cli.options import Format, InputFiles, ModelName, OutputFile
 from easyfirst.cli.output import Target, check_calibrated, is_terminal, target_of
 from easyfirst.cli.texts import Texts
@@ -91,6 +91,8 @@ def parse(
     else:
         work = DocumentWork([text] if text is not None else Texts(inputs or [], by_line=source is Format.lines))
     is_conllu = text is None and source in (None, Format.conllu)
+    if not (is_conllu and wanted is Target.conllu):
+        keep_inputs(inputs or [], output)
     known = constraints_reader(misc=constraints, heads=keep_heads, is_conllu=is_conllu)
     options = Options(
         wanted, deps=deps, write_tags=write_tags, confidence=confidence, batch_size=batch_size, constraints=known

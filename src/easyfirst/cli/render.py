@@ -14,7 +14,16 @@ from typing import Annotated
 
 import typer
 
-from easyfirst.cli.files import STANDARD, STDIN, Inputs, check_output, is_standard_output, open_input, open_output
+from easyfirst.cli.files import (
+    STANDARD,
+    STDIN,
+    Inputs,
+    check_output,
+    is_standard_output,
+    keep_inputs,
+    open_input,
+    open_output,
+)
 from easyfirst.errors import DataError, InputError
 from easyfirst.render.displacy import to_displacy
 from easyfirst.render.dot import draw_dot
@@ -95,6 +104,7 @@ def render(
     is_directory = target is Picture.svg and output is not None and output != STANDARD and _is_directory(output)
     if not is_directory:
         check_output(output)
+        keep_inputs(inputs or [], output)
     if width is not None and target in (Picture.svg, Picture.html) and width < MIN_WIDTH:
         raise InputError(f"--width {width} is too little for {target.value}; give {MIN_WIDTH:g} pixels or more")
     names = Inputs(inputs or [], is_tokens=False).names  # which says so if one is not there

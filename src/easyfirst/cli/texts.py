@@ -6,11 +6,10 @@ import sys
 from collections import deque
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 
-from easyfirst.cli.files import CONLLU_LINE, STANDARD, STDIN, open_input
+from easyfirst.cli.files import CONLLU_LINE, STANDARD, STDIN, open_input, require_files
 from easyfirst.errors import DataError
-from easyfirst.treebank.files import BYTE_ORDER_MARK, decode, open_file, read_lines
+from easyfirst.treebank.files import BYTE_ORDER_MARK, decode, read_lines
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,9 +33,7 @@ class Texts:
         self._places: deque[Place] = deque()
         if STANDARD in self.names and sys.stdin is None:  # pyright: ignore[reportUnnecessaryComparison]
             raise DataError("standard input is closed; name a file", source=STDIN)
-        for name in self.names:
-            if name != STANDARD and not Path(name).exists():
-                open_file(name)  # which says what is wrong
+        require_files(self.names)
 
     def next_place(self) -> Place:
         """The place of the first text that was read and not asked for yet."""

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import importlib.util
 import json
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import fields
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -101,6 +103,7 @@ def train(
     from easyfirst.model.config import preset as make_config
 
     tables = _split_settings(setting or [])
+    set_by_name = [f"{table}.{name}" for table, settings in tables.items() for name in settings]
     tables["training"] |= {"use_dynamic_oracle": False} if no_dynamic_oracle else {}
     tables["training"] |= {"freeze_external": True} if freeze_embeddings else {}
     tables["training"] |= {name: value for name, value in (("epochs", epochs), ("seed", seed)) if value is not None}
@@ -134,6 +137,8 @@ def train(
     )
     job = Job(train=treebank, out=out, dev=dev, vectors=embeddings, max_vectors=max_embeddings, licence=licence)
     with TrainingReport(config.training.epochs, is_quiet=quiet) as report:
+        for name, part in _unused(set_by_name, named, jackknifes=with_tagger and not gold_tags):
+            report.note(f"warning: --set {name} is for the {part}, which is not trained")
         try:
             histories = train_pipeline(job, pipeline, report, resume=resume, overwrite=overwrite)
         except KeyboardInterrupt:
@@ -142,6 +147,20 @@ def train(
         if "parser" in histories and not report.has_learnt:
             report.note(f"nothing to do after epoch {len(histories['parser'])}; ask for more with --epochs")
         report.note(_result(out))
+        if "tagger" in named and "parser" not in named and (out / "config.json").is_file():
+            report.note(
+                "its scores and its confidence are those with the tagger before; to calibrate it again: "
+                f"easyfirst calibrate {out} DEV --predicted-tags"
+            )
+
+
+def _unused(names: Iterable[str], parts: Sequence[str], *, jackknifes: bool) -> Iterator[tuple[str, str]]:
+    """The settings of parts that are not trained, and which part each is for; the tagger's are the folds' too."""
+    for name in names:
+        table = name.partition(".")[0]
+        part = table if table in ("tagger", "tokenizer") else "parser"
+        if part not in parts and not (part == "tagger" and jackknifes and "parser" in parts):
+            yield name, part
 
 
 def _result(out: Path) -> str:
@@ -172,6 +191,10 @@ def _part_settings(tagger: dict[str, Any], tokenizer: dict[str, Any], seed: int 
         network, learning = getattr(default, part), getattr(default, f"{part}_learning")
         of_network = {name: value for name, value in given.items() if hasattr(network, name)}
         of_learning = {name: value for name, value in given.items() if name not in of_network}
+        for name in of_learning:
+            if not hasattr(learning, name):
+                there = [field.name for settings in (network, learning) for field in fields(settings)]
+                raise ConfigError(f"unknown setting {part}.{name}; there are: {', '.join(there)}")
         of_learning |= {"seed": seed} if seed is not None and "seed" not in of_learning else {}
         found[part] = build_settings(network, of_network, f"{part}.")
         found[f"{part}_learning"] = build_settings(learning, of_learning, f"{part}.")

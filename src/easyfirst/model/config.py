@@ -194,4 +194,7 @@ def build_settings(default: _Settings, values: object, prefix: str) -> _Settings
         is_right = isinstance(value, wanted) and (wanted is bool or not isinstance(value, bool))
         if not (is_right or (wanted is float and type(value) is int)):
             raise ConfigError(f"{prefix}{key} must be of type {wanted.__name__}, not {value!r}")
-    return dataclasses.replace(typing.cast(Any, default), **settings)
+    try:
+        return dataclasses.replace(typing.cast(Any, default), **settings)
+    except ConfigError as error:  # which begins with the name
+        raise ConfigError(f"{prefix}{error}") from None

@@ -88,6 +88,12 @@ def require_model(directory: Path) -> None:
             f"{directory} is a foreign model (it looks like one of {maker}): easyfirst reads only models that it "
             f"has trained; {', '.join(missing)} missing"
         )
+    parts = [part for part in ("tokenizer", "tagger") if (directory / part / CONFIG).is_file()]
+    if len(missing) == len(REQUIRED) and parts:
+        raise ModelError(
+            f"{directory} has a {' and a '.join(parts)}, but no parser yet; train one: "
+            f"easyfirst train TREEBANK --parts parser --out {directory}"
+        )
     if missing:
         what = "not an easyfirst model" if len(missing) == len(REQUIRED) else "an incomplete model"
         raise ModelError(f"{directory} is {what}: {', '.join(missing)} missing")

@@ -60,8 +60,13 @@ def spell(xp: Namespace, weights: CharacterWeights, spelling: Spelling, drop: Dr
     if drop is not None:
         x = drop(x)
     states = read_both_ways(xp, weights.cell, weights.layers, x, Packing.of(spelling.lengths.tolist()))
+    return last_states(xp, states, spelling)
+
+
+def last_states(xp: Namespace, states: Array, spelling: Spelling) -> Array:
+    """What each direction knows when it has read a form, of what both know at every character: (n_forms, dim)."""
     ends = np.cumsum(spelling.lengths)
-    half = weights.output_dim // 2
+    half = states.shape[-1] // 2
     forward = xp.take(states[:, :half], xp.index(ends - 1))
     backward = xp.take(states[:, half:], xp.index(ends - spelling.lengths))
     return xp.concat([forward, backward], -1)

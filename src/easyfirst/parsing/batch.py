@@ -121,7 +121,8 @@ def check_tags(
         message = f"the model needs {column} tags and {name} has none, from word 1 {sentence.forms[0]!r} on"
         other_model = "a model trained with --tags none"
         if sentence.source is not None:
-            message = f"{message}; give CoNLL-U with {column} filled in, or {other_model}"
+            tagger = "add a tagger to the model (easyfirst train --parts tagger)"
+            message = f"{message}; give CoNLL-U with {column} filled in, {tagger}, or use {other_model}"
             raise DataError(message, source=sentence.source, line=sentence.word_line(0))
         words = "(word, upos, xpos) triples" if len(tag_kinds) > 1 else "(word, tag) pairs"
         raise InputError(f"{message}; give {words}, or use {other_model}")

@@ -73,9 +73,11 @@ def _split(
 ) -> tuple[list[str], _Tags, _Tags]:
     """Pairs or triples as forms, UPOS and XPOS."""
     rows: list[Sequence[Any]] = []
+    kind = str if isinstance(words[0], str) else (tuple, list)
     for m, word in enumerate(words, 1):
-        if not isinstance(word, tuple | list):
+        if not isinstance(word, kind):
             raise InputError(f"{name}: word {m} is {word!r}; give words as texts or all of them as (word, tag) pairs")
+    for m, word in enumerate(words, 1):
         row = cast("Sequence[Any]", word)
         is_text = bool(row) and isinstance(row[0], str) and all(cell is None or isinstance(cell, str) for cell in row)
         if not is_text or len(row) not in (2, 3) or len(row) != len(words[0]):

@@ -18,6 +18,8 @@ from easyfirst.treebank.raw_text import Paragraph
 SPACE = " "
 MIN_PARTED = 2 / 3
 """The share of a token's occurrences that have the same parts, for it to be parted so wherever it stands."""
+MIN_SEEN = 5
+"""How often it must have them: *plumbers* for *plumber's* is a slip, and says nothing of other plumbers."""
 # fmt: off
 CATEGORIES = (
     "Lu", "Ll", "Lt", "Lm", "Lo", "Mn", "Mc", "Me", "Nd", "Nl", "No", "Pc", "Pd", "Ps", "Pe", "Pi", "Pf", "Po",
@@ -159,7 +161,7 @@ def is_rewritten(form: str, words: Sequence[str]) -> bool:
 def _usual_parts(form: str, ways: Counter[tuple[int, ...]]) -> tuple[int, ...] | None:
     """The lengths of a token's words, if it has several, as it mostly does."""
     lengths, n = ways.most_common(1)[0]
-    is_usual = len(lengths) > 1 and n >= MIN_PARTED * ways.total()
+    is_usual = len(lengths) > 1 and n >= max(MIN_SEEN, MIN_PARTED * ways.total())
     return lengths if is_usual and sum(lengths) == len(form) else None
 
 

@@ -8,6 +8,8 @@ from easyfirst.treebank.raw_text import Token
 from easyfirst.treebank.sentence import Sentence
 
 NO_COLUMNS = "\t_" * 7
+MAX_SENTENCE_WORDS = 500
+"""A sentence of a text with more words is cut."""
 
 
 def sentences_of(text: str, sentences: Sequence[Sequence[Token]]) -> Iterator[Sentence]:
@@ -22,8 +24,21 @@ def sentences_of(text: str, sentences: Sequence[Sequence[Token]]) -> Iterator[Se
 
 
 def joined(sentences: Sequence[Sequence[Token]]) -> list[list[Token]]:
-    """All tokens of a text as one sentence; none if there are none."""
-    return [[token for sentence in sentences for token in sentence]] if sentences else []
+    """All tokens of a text as one sentence, cut only if it is too long; none if there are none."""
+    return list(cut([token for sentence in sentences for token in sentence])) if sentences else []
+
+
+def cut(tokens: Sequence[Token]) -> Iterator[list[Token]]:
+    """A sentence, or its parts: each of at most MAX_SENTENCE_WORDS words or of one token."""
+    part: list[Token] = []
+    n_words = 0
+    for token in tokens:
+        if part and n_words + len(token.words) > MAX_SENTENCE_WORDS:
+            yield part
+            part, n_words = [], 0
+        part.append(token)
+        n_words += len(token.words)
+    yield part
 
 
 def _sentence_of(text: str, tokens: Sequence[Token], next_start: int | None) -> Sentence:

@@ -30,15 +30,14 @@ from easyfirst.nn.tokenizer import (
 )
 from easyfirst.text.rewriting import lowered
 from easyfirst.text.script import Characters
+from easyfirst.text.sentences import cut
 from easyfirst.text.spans import Spans, find_spans, whole_signs
 from easyfirst.text.tokenizer_store import TokenizerModel, load_tokenizer_model
 from easyfirst.text.windows import read_in_windows
 from easyfirst.treebank.raw_text import Token
 
-__all__ = ["MAX_SENTENCE_WORDS", "Token", "Tokenizer", "load_tokenizer"]
+__all__ = ["Token", "Tokenizer", "load_tokenizer"]
 
-MAX_SENTENCE_WORDS = 500
-"""A sentence with more words is cut."""
 MAX_PIECE = 50_000
 """A paragraph with more characters is read in pieces; what ends near a piece's end is read again with the next."""
 PIECE_MARGIN = 1000
@@ -47,7 +46,7 @@ MAX_BATCH = 60_000
 CHARACTER_WINDOW, CHARACTER_CONTEXT = 400, 25
 TOKEN_WINDOW, TOKEN_CONTEXT = 100, 20
 """Rows that a window is asked about, and that it sees besides on each side. More context changes nothing on EWT."""
-MAX_ROWS = 32_768
+MAX_ROWS = 16_384
 """That are read in lock step: fewer steps for more windows at a time."""
 _NOT_SPACE = re.compile(r"\S")
 _PARAGRAPH_END = re.compile(r"\n\s*\n|\u2029")
@@ -195,25 +194,8 @@ def _sentences_of(tokens: list[Token], is_end: Bools) -> Sentences:
     ends: list[int] = (np.flatnonzero(is_end[:-1]) + 1).tolist()
     sentences: Sentences = []
     for begin, end in pairwise([0, *ends, len(tokens)]):
-        sentence = tokens[begin:end]
-        if sum(len(token.words) for token in sentence) <= MAX_SENTENCE_WORDS:
-            sentences.append(sentence)
-        else:
-            sentences += _cut(sentence)
+        sentences += cut(tokens[begin:end])
     return sentences
-
-
-def _cut(tokens: Sequence[Token]) -> Iterator[list[Token]]:
-    """Parts of a sentence, each of at most MAX_SENTENCE_WORDS words or of one token."""
-    part: list[Token] = []
-    n_words = 0
-    for token in tokens:
-        if part and n_words + len(token.words) > MAX_SENTENCE_WORDS:
-            yield part
-            part, n_words = [], 0
-        part.append(token)
-        n_words += len(token.words)
-    yield part
 
 
 def _paragraphs_of(text: str) -> Iterator[_Paragraph]:

@@ -79,9 +79,12 @@ class Material:
         }
 
 
-def check_parser_data(material: Material, config: Config) -> list[Sentence]:
-    """The sentences a parser can learn from; raises :class:`DataError` if there are none, or tags are missing."""
-    for given in (material.train, material.dev):
+def check_parser_data(material: Material, config: Config, *, predicts_tags: bool = False) -> list[Sentence]:
+    """The sentences a parser can learn from; raises :class:`DataError` if there are none, or tags are missing.
+
+    ``predicts_tags``: tags are still to be predicted, so that only the tagger's treebank must have them.
+    """
+    for given in (material.train, None if predicts_tags else material.dev):
         if given is not None:
             check_tags_given(given, config.network.tag_kinds)
     return projective_part(material.train)

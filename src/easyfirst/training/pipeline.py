@@ -127,7 +127,7 @@ def _check(out: Path, config: PipelineConfig, parser: Config, material: Material
     """Whatever can be seen to be wrong before the first part takes its time."""
     _refuse_other_vectors(out, config.parts, material)
     if PARSER in config.parts:
-        check_parser_data(material, parser)
+        check_parser_data(material, parser, predicts_tags=predicts_tags)
     if TAGGER in config.parts and not material.train.tag_kinds:
         raise DataError("no UPOS or XPOS tags for a tagger to learn; fill in a column", source=material.train.path)
     if predicts_tags:
@@ -209,7 +209,7 @@ def _train_tokenizer(
         spaces=config.spaces,
         seed=learning.seed,
     )
-    fingerprint = {**material.fingerprint, "network": asdict(config.tokenizer), "spaces": config.spaces}
+    fingerprint = {**material.fingerprint, TOKENIZER: asdict(config.tokenizer), "spaces": config.spaces}
     folder, listener = _folder(job.out, TOKENIZER), reporter.part(TOKENIZER, learning.epochs)
     is_resumed = resume and has_checkpoint(folder)
     return supervised.learn(task, learning, folder, listener, resume=is_resumed, fingerprint=fingerprint)
@@ -239,7 +239,7 @@ def _train_tagger(
             run,
             reporter.part(TAGGER if n_members == 1 else f"{TAGGER} {number} of {n_members}", learning.epochs),
             resume=resume and has_checkpoint(run),
-            fingerprint={**material.fingerprint, "network": asdict(config.tagger)},
+            fingerprint={**material.fingerprint, TAGGER: asdict(config.tagger)},
         )
     if n_members > 1:
         model = together([load_tagger(run / TAGGER, vectors) for run in folders])

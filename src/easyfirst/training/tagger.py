@@ -130,22 +130,19 @@ class TaggerTask:
 def accuracies(sentences: Sequence[Sentence], predicted: Sequence[Tags]) -> dict[str, float]:
     """The share of words with the right tag, in per cent: the mean of the kinds, each kind, and all kinds at once.
 
-    A word that has no tag in the treebank counts as right.
+    Words that have no tag in the treebank do not count, nor does a kind that no word has.
     """
-    right = {
-        kind: np.array(
-            [
-                given in ("_", tag)
-                for sentence, tags in zip(sentences, predicted, strict=True)
-                for given, tag in zip(tags_of(sentence, kind), tags[kind], strict=True)
-            ]
-        )
-        for kind in predicted[0]
-    }
-    n_words = sum(map(len, sentences))
-    shares = {kind: percent(int(is_right.sum()), n_words) for kind, is_right in right.items()}
-    all_right = np.logical_and.reduce(list(right.values()))
-    return {"mean": sum(shares.values()) / len(shares), **shares, "all": percent(int(all_right.sum()), n_words)}
+    given = {kind: np.array([tag for s in sentences for tag in tags_of(s, kind)]) for kind in predicted[0]}
+    found = {kind: np.array([tag for tags in predicted for tag in tags[kind]]) for kind in given}
+    is_given = {kind: tags != "_" for kind, tags in given.items() if (tags != "_").any()}
+    is_right = {kind: given[kind] == found[kind] for kind in is_given}
+    if not is_given:
+        return {"mean": 0.0, "all": 0.0}
+    shares = {kind: percent(int((is_right[kind] & mask).sum()), int(mask.sum())) for kind, mask in is_given.items()}
+    any_given = np.logical_or.reduce(list(is_given.values()))
+    all_right = np.logical_and.reduce([is_right[kind] | ~mask for kind, mask in is_given.items()]) & any_given
+    overall = percent(int(all_right.sum()), int(any_given.sum()))
+    return {"mean": sum(shares.values()) / len(shares), **shares, "all": overall}
 
 
 class TaggerCorpus:
