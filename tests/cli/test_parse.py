@@ -287,8 +287,9 @@ class TestProcess:
             assert process.stderr.read() == b""
             assert process.wait(30) == 141
 
-    @pytest.mark.skipif(os.name == "nt", reason="no SIGINT for a single process on Windows")
-    def test_interrupt(self, model: Path, tmp_path: Path) -> None:
+    @pytest.mark.skipif(os.name == "nt", reason="no such signals for a single process on Windows")
+    @pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
+    def test_interrupt(self, model: Path, tmp_path: Path, number: signal.Signals, code: int) -> None:
         command = [sys.executable, "-m", "easyfirst", "parse", "-m", str(model), "-o", str(tmp_path / "out")]
         pipe = subprocess.PIPE
         with subprocess.Popen([*command, "--batch-size", "1"], stdin=pipe, stderr=pipe) as process:
@@ -299,8 +300,8 @@ class TestProcess:
             while not list(tmp_path.iterdir()):  # until it is at work
                 assert process.poll() is None
                 time.sleep(0.01)
-            process.send_signal(signal.SIGINT)
-            assert process.wait(30) == 130
+            process.send_signal(number)
+            assert process.wait(30) == code
             assert process.stderr.read() == b""
         assert list(tmp_path.iterdir()) == []
 

@@ -6,6 +6,7 @@ import gzip
 import os
 import re
 import shutil
+import signal
 import sys
 from collections import deque
 from collections.abc import Generator, Iterator, Sequence
@@ -195,12 +196,26 @@ def open_output(name: str | None) -> Generator[BinaryIO, None, None]:
             with path.open("wb") as stream:
                 yield stream
             return
-        with _replacement(path) as stream:
+        with _tidy_end(), _replacement(path) as stream:
             yield stream
     except BrokenPipeError:
         raise
     except OSError as error:
         raise DataError(f"the output cannot be written: {error.strerror or error}", source=name) from error
+
+
+@contextmanager
+def _tidy_end() -> Generator[None, None, None]:
+    """Whoever ends the process by SIGTERM finds no half-written file either."""
+
+    def leave(number: int, _: object) -> None:
+        sys.exit(128 + number)
+
+    before = signal.signal(signal.SIGTERM, leave)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)
 
 
 @contextmanager
