@@ -210,6 +210,17 @@ def test_the_parser_learns_from_predicted_tags(whole: Path, tmp_path: Path) -> N
     assert files_of(job.out)["weights.safetensors"] != files_of(whole)["weights.safetensors"]
 
 
+def test_dev_sentences_need_no_tags_that_are_predicted(tmp_path: Path) -> None:
+    dev = tmp_path / "dev.conllu"
+    dev.write_bytes(b"".join(s.with_tags(xpos=["_"] * len(s)).to_bytes() for s in read_conllu(DEV)))
+    job = replace(job_in(tmp_path / "m"), dev=dev)
+    histories = train_pipeline(job, replace(CONFIG, parts=("tagger", PARSER)), Listener())
+    assert list(histories["tagger"][0]["dev"]) == ["mean", "upos", "all"]
+    assert load(job.out).reads_tags == ("upos", "xpos")
+    with pytest.raises(DataError, match="has no XPOS tags"):
+        train_pipeline(replace(job, out=tmp_path / "n"), replace(CONFIG, predicted_tags=False), Listener())
+
+
 def test_predicted_tags_need_a_tagger(tmp_path: Path) -> None:
     with pytest.raises(ModelError, match="has no tagger to predict tags"):
         train_pipeline(job_in(tmp_path / "m"), replace(CONFIG, parts=(PARSER,)), Listener())
