@@ -80,7 +80,7 @@ def test_health_and_model(server: Server, model: Path) -> None:
         (b'{"tokens": [["a", ""]]}', 422, "sentence 1: word 2 has an empty form"),
         (b'{"tokens": [["a\\tb"]]}', 422, "a tab or a line end"),
         (b'{"tokens": [["a\\u0000"]]}', 422, "sentence 1 has a NUL character"),
-        (b'{"tokens": [["a", ["b", "X"]]]}', 422, "sentence 1: word 1 is 'a'"),
+        (b'{"tokens": [["a", ["b", "X"]]]}', 422, "sentence 1: word 2 is ['b', 'X']"),
         (b'{"tokens": [[["a", "X"], ["b", "X", "Y"]]]}', 422, "all alike"),
         (b'{"tokens": [[["a", "X\\n", null]]]}', 422, "a tab or a line end"),
         (b'{"tokens": [[["a", "\\u0000", null]]]}', 422, "sentence 1 has a NUL character"),
