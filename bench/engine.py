@@ -79,7 +79,7 @@ def main() -> None:
     sentences = list(easyfirst.read_conllu(options.treebank))
     n_words = sum(map(len, sentences))
     external = parser.model.arrays.get("words.external")
-    needed = multiply_adds(
+    needed = parser.config.members * multiply_adds(
         parser.config.network,
         [len(sentence) for sentence in sentences],
         n_relations=len(parser.model.vocabulary.relations),

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from easyfirst.errors import InputError as InputError
     from easyfirst.errors import ModelError as ModelError
     from easyfirst.parser import Parser as Parser
+    from easyfirst.parser import combine as combine
     from easyfirst.parser import load as load
     from easyfirst.parsing.confidence import Confidence as Confidence
     from easyfirst.parsing.derivation import Attachment as Attachment
@@ -59,6 +60,7 @@ _HOMES = {
     "Token": "easyfirst.treebank.raw_text",
     "Tree": "easyfirst.treebank.tree",
     "Word": "easyfirst.treebank.sentence",
+    "combine": "easyfirst.parser",
     "constraints_of": "easyfirst.treebank.given_constraints",
     "load": "easyfirst.parser",
     "read_conllu": "easyfirst.treebank.conllu",
@@ -84,6 +86,7 @@ __all__ = [
     "Tree",
     "Word",
     "__version__",
+    "combine",
     "constraints_of",
     "errors",
     "load",

@@ -87,7 +87,7 @@ def test_every_way_to_cut_the_input_gives_the_same_trees(
 def test_the_derivation_is_that_of_the_engine(parser: BatchParser) -> None:
     given_sentences = [tagged(FORMS[:n]) for n in (5, 3, 1)]
     ids = parser.vocabulary.encode(given_sentences)
-    vectors = encode_words(NUMPY, parser.engine.network.words, ids, Packing.of([5, 3, 1]))
+    vectors = encode_words(NUMPY, parser.engine.members[0].network.words, ids, Packing.of([5, 3, 1]))
     derivations = parser.engine.run(vectors, [5, 3, 1], easiest)
     for number, parse in enumerate(parser.parse(given_sentences)):
         assert parse.derivation == tuple(derivation_of(derivations, number, parser.vocabulary.relations))
@@ -146,7 +146,7 @@ def test_batches_are_bounded_sorted_and_complete(lengths: list[int], batch_size:
 
 
 def test_weights_of_an_engine_made_elsewhere(parser: BatchParser) -> None:
-    engine = Engine(parser.engine.network)
+    engine = Engine(parser.engine.members[0].network)
     assert BatchParser(engine, parser.vocabulary).parse([tagged(FORMS)]) == parser.parse([tagged(FORMS)])
 
 
@@ -156,7 +156,7 @@ def test_arrays_of_a_model() -> None:
     arrays = initial_parameters(config.network, sizes_of(vocabulary, config.network), np.random.default_rng(1))
     parser = BatchParser.of(arrays, config, vocabulary)
     assert parser.tag_kinds == ()
-    assert parser.engine.network.n_slots == network_of(arrays, rnn="lstm").n_slots
+    assert parser.engine.members[0].network.n_slots == network_of(arrays, rnn="lstm").n_slots
     assert_is_tree(parser.parse([Sentence.from_words(FORMS)])[0])
 
 
@@ -236,7 +236,7 @@ class TestCheckTags:
 
 def test_scores_that_are_not_finite_are_no_tree() -> None:
     parser = small_parser()
-    parser.engine.tables.output_bias[:] = -np.inf
+    parser.engine.members[0].output_bias[:] = -np.inf
     with np.errstate(invalid="ignore"), pytest.raises(ModelError, match="not finite"):
         parser.parse([tagged(FORMS)])
 

@@ -44,7 +44,7 @@ def batch_of(samples: list[Sample]) -> Batch:
 def n_correct(engine: Engine, samples: list[Sample]) -> int:
     """How many words have their gold head and relation (the root: its head)."""
     lengths = lengths_of(samples)
-    vectors = encode_words(NUMPY, engine.network.words, ids_of(samples), Packing.of(lengths))
+    vectors = encode_words(NUMPY, engine.members[0].network.words, ids_of(samples), Packing.of(lengths))
     derivations = engine.run(vectors, lengths, easiest)
     names = tuple(map(str, range(N_RELATIONS)))
     correct = 0

@@ -15,6 +15,7 @@ from typer.core import TyperGroup
 
 from easyfirst import __version__
 from easyfirst.cli.calibrate import calibrate
+from easyfirst.cli.combine import combine
 from easyfirst.cli.evaluate import evaluate
 from easyfirst.cli.explain import explain
 from easyfirst.cli.info import info
@@ -102,7 +103,7 @@ def build_app() -> typer.Typer:
         pretty_exceptions_enable=False,
         context_settings={"help_option_names": ["-h", "--help"]},
     )
-    for verb in (parse, train, evaluate, explain, render, serve, calibrate, info, models, pack):
+    for verb in (parse, train, evaluate, explain, render, serve, calibrate, combine, info, models, pack):
         app.command()(verb)
     return app
 

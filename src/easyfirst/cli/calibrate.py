@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 import sys
-from typing import Annotated
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -12,7 +13,12 @@ from easyfirst.cli.files import STANDARD, STDIN, open_input, warn_of_name
 from easyfirst.cli.threads import set_threads
 from easyfirst.errors import DataError, ModelError
 from easyfirst.treebank.conllu import ConlluReader
+from easyfirst.treebank.sentence import Sentence
 from easyfirst.treebank.tree import check_tree
+
+if TYPE_CHECKING:
+    from easyfirst.parser import Parser
+    from easyfirst.parsing.parse import Parse
 
 FEW_SENTENCES = 200
 
@@ -51,29 +57,39 @@ def calibrate(
             f"{model} is a part of the installed package, which stays as it is; copy it with 'easyfirst pack {model} "
             f"--out my-{model}' and calibrate my-{model}"
         )
+    gold = read_gold(dev)
+
+    from easyfirst.parser import load
+    from easyfirst.parsing.calibrate import calibrate_model
+    from easyfirst.parsing.reliability import to_markdown
+
+    path = find_model(model)
+    parses = parse_gold(load(path), gold, model, predicted_tags=predicted_tags)
+    judgement = calibrate_model(path, parses, gold, file=dev, tags="predicted" if predicted_tags else "given")
+    if as_json:
+        print(json.dumps(judgement and judgement.to_dict(), indent=2))
+    elif judgement is not None:
+        print("\n".join(to_markdown(judgement)))
+    print(f"the calibration is in {path}", file=sys.stderr)
+
+
+def read_gold(dev: str) -> list[Sentence]:
+    """Sentences with trees, of which some have two words or more."""
     with open_input(dev) as stream:
         gold = list(ConlluReader(stream, STDIN if dev == STANDARD else dev))
     for sentence in gold:
         check_tree(sentence)
     if all(len(sentence) == 1 for sentence in gold):
         raise DataError("no sentences of two words or more to calibrate with", source=dev)
+    return gold
 
-    from easyfirst.parser import load
-    from easyfirst.parsing.calibrate import calibrate_model
-    from easyfirst.parsing.reliability import to_markdown
+
+def parse_gold(parser: Parser, gold: Sequence[Sentence], name: str, *, predicted_tags: bool) -> list[Parse]:
+    """What a model makes of sentences that it is to be calibrated with; warns if they are not what they should be."""
     from easyfirst.text.tagger import without_tags
 
-    path = find_model(model)
-    parser = load(path)
     if len(gold) < FEW_SENTENCES:
         print(f"warning: {len(gold)} sentences are few: the probabilities will be rough", file=sys.stderr)
     if parser.tagger is not None and not predicted_tags:
         print("warning: the model predicts tags for text; --predicted-tags calibrates it for that", file=sys.stderr)
-    sentences = without_tags(gold, parser.tagger, model) if predicted_tags else gold
-    tags = "predicted" if predicted_tags else "given"
-    judgement = calibrate_model(path, parser.parse(sentences), gold, file=dev, tags=tags)
-    if as_json:
-        print(json.dumps(judgement and judgement.to_dict(), indent=2))
-    elif judgement is not None:
-        print("\n".join(to_markdown(judgement)))
-    print(f"the calibration is in {path}", file=sys.stderr)
+    return parser.parse(without_tags(gold, parser.tagger, name) if predicted_tags else gold)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict
@@ -20,11 +19,6 @@ if TYPE_CHECKING:
     from easyfirst.parser import Parser
     from easyfirst.text.tagger_store import TaggerModel
     from easyfirst.text.tokenizer_store import TokenizerModel
-
-
-# What easyfirst.model.card writes: | convention | UAS | LAS | words |
-CARD_SCORES = re.compile(r"^\| ([^|]+) \| ([0-9.]+) \| ([0-9.]+) \| ([0-9,]+) \|$", re.MULTILINE)
-CARD_LICENCE = re.compile(r"^- Licence: (.+)$", re.MULTILINE)
 
 
 def info(
@@ -51,6 +45,7 @@ def info(
 
 def describe(path: Path, parser: Parser | None = None) -> dict[str, Any]:
     """The facts about a model, as plain values for JSON. ``parser`` is what it loads as, if that has been done."""
+    from easyfirst.model.card import licence_in, scores_in
     from easyfirst.model.files import CARD, CONFIDENCE, CONFIG, REQUIRED, from_json
     from easyfirst.parser import load
 
@@ -82,10 +77,10 @@ def describe(path: Path, parser: Parser | None = None) -> dict[str, Any]:
         "config": model.config.to_dict(),
         "confidence": None if model.calibration is None else asdict(model.calibration.fitted_on),
         "scores": [
-            {"convention": name, "UAS": float(uas), "LAS": float(las), "words": int(words.replace(",", ""))}
-            for name, uas, las, words in CARD_SCORES.findall(model.card)
+            {"convention": name, "UAS": uas, "LAS": las, "words": words}
+            for name, uas, las, words in scores_in(model.card)
         ],
-        "licence": licence[1] if (licence := CARD_LICENCE.search(model.card)) else None,
+        "licence": licence_in(model.card),
     }
 
 
@@ -131,6 +126,7 @@ def _show(facts: dict[str, Any]) -> None:
         "words": f"word {network['word_dim']}, tag {network['tag_dim']}, vector {network['vector_dim']}; {bilstm}",
         "trees": f"{network['rnn'].upper()} {trees}; relation {network['relation_dim']}",
         "scorer": f"window of {2 * network['window'] + 2} subtrees, {network['hidden_dim']} hidden units",
+        **({"members": f"{members} networks, each as above"} if (members := facts["config"]["members"]) > 1 else {}),
         "parameters": f"{facts['parameters']:,}",
         **{part: _network(facts[part]) for part in ("tagger", "tokenizer") if facts[part]},
         "files": ", ".join(f"{name} {_size(size)}" for name, size in facts["files"].items())

@@ -13,6 +13,9 @@ from easyfirst.treebank.scores import Scores
 
 NO_LICENCE = "not stated: ask whoever trained it"
 
+_SCORES = re.compile(r"^\| ([^|]+) \| ([0-9.]+) \| ([0-9.]+) \| ([0-9,]+) \|$", re.MULTILINE)
+"""A line of the table of scores: convention, UAS, LAS, words."""
+_LICENCE = re.compile(r"^- Licence: (.+)$", re.MULTILINE)
 _CONVENTIONS = {
     "ud": "UD: all words, relation subtypes ignored (as the CoNLL 2018 scorer)",
     "conllx": "CoNLL-X: without punctuation, full relations (as the paper)",
@@ -45,6 +48,25 @@ class CardFacts:
     licence: str | None = None
 
 
+@dataclass(frozen=True, slots=True)
+class MemberFacts:
+    """What is to be said of a parser that became a part of another one."""
+
+    name: str
+    seed: int
+    card: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CombinedFacts:
+    """Everything that the card of parsers put together tells."""
+
+    date: datetime.date
+    easyfirst_version: str
+    config: Config
+    members: Sequence[MemberFacts]
+
+
 def write_card(facts: CardFacts) -> str:
     """The card as Markdown."""
     sections = (
@@ -68,6 +90,62 @@ def with_section(card: str, title: str, lines: Sequence[str], *, before: str) ->
     begin, end = "".join(sections[:place]), "".join(sections[place + (f"## {title}" in titles) :])
     begin = begin if begin.endswith("\n\n") else begin.rstrip("\n") + "\n\n"
     return begin + "\n".join([f"## {title}", "", *lines]) + (f"\n\n{end}" if end else "\n")
+
+
+def combined_card(facts: CombinedFacts) -> str:
+    """The card of parsers put together; what it does not know itself, it takes from that of the first."""
+    n_members, first = facts.config.members, facts.members[0]
+    rows = [(f"`{_inline(member.name)}`", str(member.seed), *_full_scores(member.card)) for member in facts.members]
+    licences = dict.fromkeys(licence_in(member.card) or NO_LICENCE for member in facts.members)
+    sections = (
+        [f"# {_inline(' + '.join(member.name for member in facts.members))}", "", _summary(facts.config)],
+        [f"{n_members} networks of the same kind, its members, of which each has learnt alone, parse together: the"],
+        ["score of an action is the mean of theirs.", ""],
+        [f"- Put together: {facts.date.isoformat()}, with easyfirst {facts.easyfirst_version}"],
+        [f"- Licence: {'; '.join(licences)}"],
+        ["", "## Members", "", "Alone; in per cent, on the development data, all words, full relations.", ""],
+        [*_table(("Model", "Seed", "UAS", "LAS"), rows)],
+        ["", "## Data", "", *section_of(first.card, "Data")],
+        ["", "## Scores", "", "Not measured: `easyfirst combine --dev` measures them."],
+        ["", "## Use", "", "```", *_commands("DIRECTORY"), "```"],
+        ["", "## Network", "", "Of each member.", "", *_settings(asdict(facts.config.network).items())],
+        ["", "## Training", "", "Of the first member.", "", *_settings(asdict(facts.config.training).items())],
+    )
+    return "\n".join(line for section in sections for line in section) + "\n"
+
+
+def section_of(card: str, title: str) -> list[str]:
+    """The lines of a card's section; none if there is none."""
+    found = re.search(rf"^## {re.escape(title)}\n+(.*?)(?=^## |\Z)", card, flags=re.MULTILINE | re.DOTALL)
+    return found[1].rstrip().splitlines() if found else []
+
+
+def _full_scores(card: str) -> tuple[str, str]:
+    """UAS and LAS by which a model is selected, if the card tells them."""
+    for convention, uas, las, _ in scores_in(card):
+        if convention == _CONVENTIONS["full"]:
+            return f"{uas:.2f}", f"{las:.2f}"
+    return "", ""
+
+
+def with_scores(card: str, scores: Scores, data: str) -> str:
+    """A card that tells these scores, on this data."""
+    lines = [f"In per cent, on {_inline(data)}.", "", *_score_table(scores)]
+    return with_section(card, "Scores", lines, before="Use")
+
+
+def scores_in(card: str) -> list[tuple[str, float, float, int]]:
+    """The scores that a card tells: convention, UAS, LAS, words."""
+    return [
+        (convention, float(uas), float(las), int(words.replace(",", "")))
+        for convention, uas, las, words in _SCORES.findall(card)
+    ]
+
+
+def licence_in(card: str) -> str | None:
+    """The licence that a card states."""
+    found = _LICENCE.search(card)
+    return found[1] if found else None
 
 
 def _summary(config: Config) -> str:
@@ -96,16 +174,20 @@ def _data(data: Iterable[DataFacts]) -> list[str]:
 def _scores(scores: Scores | None, best_epoch: int | None) -> list[str]:
     if scores is None:
         return ["Not measured: there was no development data."]
-    rows = [
-        (label, f"{attachment.uas:.2f}", f"{attachment.las:.2f}", f"{attachment.words:,}")
-        for label, attachment in zip(_CONVENTIONS.values(), (scores.ud, scores.conllx, scores.full), strict=True)
-    ]
     epoch = "" if best_epoch is None else f", after epoch {best_epoch}"
     return [
         f"In per cent, on the development data{epoch}. The model was chosen on the same data.",
         "",
-        *_table(("Convention", "UAS", "LAS", "Words"), rows),
+        *_score_table(scores),
     ]
+
+
+def _score_table(scores: Scores) -> list[str]:
+    rows = [
+        (label, f"{attachment.uas:.2f}", f"{attachment.las:.2f}", f"{attachment.words:,}")
+        for label, attachment in zip(_CONVENTIONS.values(), (scores.ud, scores.conllx, scores.full), strict=True)
+    ]
+    return _table(("Convention", "UAS", "LAS", "Words"), rows)
 
 
 def _commands(name: str) -> list[str]:

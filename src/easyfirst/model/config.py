@@ -15,6 +15,7 @@ from typing import Any
 
 from easyfirst.errors import ConfigError
 from easyfirst.model.learning import check_adam, check_finite, check_regularisation
+from easyfirst.nn.members import MAX_MEMBERS
 from easyfirst.nn.rnn import CELLS
 
 TAGS = {"none": (), "upos": ("upos",), "xpos": ("xpos",), "both": ("upos", "xpos")}
@@ -132,6 +133,11 @@ class Config:
     preset: str = "paper"
     network: NetworkConfig = field(default_factory=NetworkConfig)
     training: TrainingConfig = field(default_factory=TrainingConfig)
+    members: int = 1
+    """Networks with these settings, of which each has learnt alone, and which parse together."""
+
+    def __post_init__(self) -> None:
+        _require(1 <= self.members <= MAX_MEMBERS, f"members must be from 1 to {MAX_MEMBERS}")
 
     def to_dict(self) -> dict[str, Any]:
         return dataclasses.asdict(self)
@@ -142,12 +148,14 @@ class Config:
         known = dict(values)
         network = build_settings(NetworkConfig(), known.pop("network", {}), "network.")
         training = build_settings(TrainingConfig(), known.pop("training", {}), "training.")
-        preset = known.pop("preset", "paper")
+        preset, members = known.pop("preset", "paper"), known.pop("members", 1)
         if known:
-            raise ConfigError(f"unknown setting {sorted(known)[0]!r}; there are: preset, network, training")
+            raise ConfigError(f"unknown setting {sorted(known)[0]!r}; there are: preset, network, training, members")
         if not isinstance(preset, str):
             raise ConfigError("preset must be text")
-        return cls(preset, network, training)
+        if type(members) is not int:
+            raise ConfigError(f"members must be of type int, not {members!r}")
+        return cls(preset, network, training, members)
 
 
 _STRONG = Config(

@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from easyfirst.nn.characters import characters_of
+from easyfirst.nn.members import split_members
 from easyfirst.nn.namespace import Array
 from easyfirst.nn.rnn import CELLS, Cell, layers_of, stacks_of
 from easyfirst.nn.scorer import ScorerWeights
@@ -34,6 +35,11 @@ class Network:
     @property
     def n_relations(self) -> int:
         return self.scorer.n_relations
+
+
+def networks_of(arrays: Mapping[str, Array], n_members: int, *, rnn: str) -> list[Network]:
+    """Those of all members of a parser."""
+    return [network_of(of_member, rnn=rnn) for of_member in split_members(arrays, n_members)]
 
 
 def network_of(arrays: Mapping[str, Array], *, rnn: str) -> Network:

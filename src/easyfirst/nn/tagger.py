@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 from easyfirst.nn.arrays import Ints
 from easyfirst.nn.characters import CharacterWeights, characters_of
+from easyfirst.nn.members import split_members
 from easyfirst.nn.namespace import Array, Namespace
 from easyfirst.nn.network import TAG_KINDS
 from easyfirst.nn.rnn import CELLS, Cell, Layer, stacks_of
@@ -36,18 +37,9 @@ class TaggerWeights:
     outputs: Mapping[str, tuple[Array, Array]]  # kind -> (2 * dim, n_tags), (n_tags,)
 
 
-def member_prefix(number: int) -> str:
-    """What the names of a member's arrays begin with: nothing for the first, which may be the only one."""
-    return f"member{number}." if number else ""
-
-
 def members_of(arrays: Mapping[str, Array], n_members: int) -> tuple[TaggerWeights, ...]:
     """Arrays by name, seen as networks. Nothing is copied."""
-    prefixes = [member_prefix(number) for number in range(n_members)]
-    return tuple(
-        _member_of({name.removeprefix(prefix): array for name, array in arrays.items() if name.startswith(prefix)})
-        for prefix in prefixes
-    )
+    return tuple(map(_member_of, split_members(arrays, n_members)))
 
 
 def _member_of(arrays: Mapping[str, Array]) -> TaggerWeights:

@@ -19,7 +19,7 @@ from easyfirst.model.vocab import Vocabulary, tags_of
 from easyfirst.nn.activations import overflow_is_fine
 from easyfirst.nn.arrays import Floats
 from easyfirst.nn.namespace import NUMPY
-from easyfirst.nn.network import network_of
+from easyfirst.nn.network import networks_of
 from easyfirst.nn.sequences import Packing
 from easyfirst.nn.words import encode_words
 from easyfirst.parsing.conflicts import check_constraints
@@ -55,7 +55,8 @@ class BatchParser:
         calibration: Calibration | None = None,
     ) -> BatchParser:
         """From the arrays of a model."""
-        return cls(Engine(network_of(arrays, rnn=config.network.rnn)), vocabulary, calibration)
+        networks = networks_of(arrays, config.members, rnn=config.network.rnn)
+        return cls(Engine(*networks), vocabulary, calibration)
 
     @property
     def tag_kinds(self) -> tuple[str, ...]:
@@ -66,13 +67,13 @@ class BatchParser:
         self, sentences: Sequence[Sentence], *, batch_size: int = BATCH_SIZE, max_words: int = MAX_BATCH_WORDS
     ) -> list[Parse]:
         """The parses in the order of the sentences. A batch has at most ``batch_size`` sentences and ``max_words``
-        words; a sentence longer than that is a batch of its own. Tags that are missing count as unknown ones:
-        :func:`check_tags` tells."""
+        words, divided by the number of members; a sentence longer than that is a batch of its own. Tags that are
+        missing count as unknown ones: :func:`check_tags` tells."""
         if batch_size < 1:
             raise InputError(f"batch_size is {batch_size}; it must be at least 1")
-        workspace = Workspace()
+        workspace, lengths = Workspace(), [len(sentence) for sentence in sentences]
         parses: dict[int, Parse] = {}
-        for batch in _batches([len(sentence) for sentence in sentences], batch_size=batch_size, max_words=max_words):
+        for batch in _batches(lengths, batch_size=batch_size, max_words=max_words // len(self.engine.members)):
             parsed = self.parse_batch([sentences[number] for number in batch], workspace)
             parses.update(zip(batch, parsed, strict=True))
         return [parses[number] for number in range(len(sentences))]
@@ -93,8 +94,10 @@ class BatchParser:
         return map(_with_fixed_root, parses) if is_constrained else parses
 
     def _encode(self, sentences: Sequence[Sentence]) -> npt.NDArray[np.float32]:
-        packing = Packing.of([len(sentence) for sentence in sentences])
-        return encode_words(NUMPY, self.engine.network.words, self.vocabulary.encode(sentences), packing)
+        """v_i by every member, side by side."""
+        packing, ids = Packing.of([len(sentence) for sentence in sentences]), self.vocabulary.encode(sentences)
+        found = [encode_words(NUMPY, member.network.words, ids, packing) for member in self.engine.members]
+        return found[0] if len(found) == 1 else np.concatenate(found, axis=1)
 
 
 def _with_fixed_root(parse: Parse) -> Parse:

@@ -15,6 +15,11 @@ class Workspace:
 
     def __init__(self) -> None:
         self._memory: dict[str, Floats] = {}
+        self._parts: dict[int, Workspace] = {}
+
+    def part(self, number: int) -> Workspace:
+        """A workspace within this one, where names are free again."""
+        return self._parts.setdefault(number, Workspace())
 
     def array(self, name: str, shape: tuple[int, ...], dtype: npt.DTypeLike) -> Floats:
         size = math.prod(shape)

@@ -20,16 +20,15 @@ from easyfirst.model.files import CONFIG, VOCABULARY
 from easyfirst.model.parameters import glorot, rnn_arrays, rnn_shapes
 from easyfirst.model.part import VECTORS, Part, load_part, save_part
 from easyfirst.model.vocab import UNKNOWN, normalise, numbered, ranked_names, spelling_of, tags_of
-from easyfirst.model.weights import check_arrays, restore
+from easyfirst.model.weights import check_arrays, checksum, restore
 from easyfirst.model.word_vectors import WordVectors, load_word_vectors
 from easyfirst.nn.arrays import Floats, Ints
 from easyfirst.nn.characters import Spelling
+from easyfirst.nn.members import MAX_MEMBERS, join_members, split_members
 from easyfirst.nn.network import TAG_KINDS
-from easyfirst.nn.tagger import member_prefix
 from easyfirst.treebank.sentence import Sentence
 
 KIND = "easyfirst-tagger"
-MAX_MEMBERS = 16
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,9 +133,7 @@ class TaggerModel:
 
 def tagger_shapes(config: TaggerConfig, vocabulary: TaggerVocabulary) -> dict[str, tuple[int, ...]]:
     """Every array of all members by name."""
-    shapes = _member_shapes(config, vocabulary)
-    prefixes = map(member_prefix, range(config.members))
-    return {prefix + name: shape for prefix in prefixes for name, shape in shapes.items()}
+    return join_members([_member_shapes(config, vocabulary)] * config.members)
 
 
 def _member_shapes(config: TaggerConfig, vocabulary: TaggerVocabulary) -> dict[str, tuple[int, ...]]:
@@ -175,14 +172,26 @@ def initial_tagger(config: TaggerConfig, vocabulary: TaggerVocabulary, rng: np.r
     return arrays
 
 
-def together(members: Sequence[TaggerModel]) -> TaggerModel:
-    """Taggers of one member each, of the same treebank and sizes, as one."""
-    arrays = {
-        member_prefix(number) + name: array
-        for number, member in enumerate(members)
-        for name, array in member.arrays.items()
-    }
-    return replace(members[0], config=replace(members[0].config, members=len(members)), arrays=arrays)
+def together(taggers: Sequence[TaggerModel]) -> TaggerModel:
+    """Taggers of the same treebank and sizes as one, which has the members of all."""
+    first = taggers[0]
+    members = [arrays for tagger in taggers for arrays in split_members(tagger.arrays, tagger.config.members)]
+    return replace(first, config=replace(first.config, members=len(members)), arrays=join_members(members))
+
+
+def combine_taggers(taggers: Sequence[TaggerModel], names: Sequence[str]) -> TaggerModel:
+    """One tagger of all that are different; a :class:`ModelError` says which do not go together. ``names``: what
+    messages call their models."""
+    first = taggers[0]
+    different = {checksum(tagger.arrays): tagger for tagger in taggers}
+    for tagger, name in zip(taggers, names, strict=True):
+        same_network = replace(tagger.config, members=1) == replace(first.config, members=1)
+        if not same_network or tagger.vocabulary != first.vocabulary:
+            raise ModelError(
+                f"the tagger of {name} cannot be put together with that of {names[0]}: its network or its words are "
+                "not the same; train all of them on the same treebank with the same settings"
+            )
+    return together(list(different.values()))
 
 
 def save_tagger(path: str | PathLike[str], model: TaggerModel, *, bits: int = 32) -> None:

@@ -97,6 +97,8 @@ class Run:
     ) -> None:
         """``checkpoint``: of the run to go on with, whose vocabulary is used; else it is made from the sentences that
         are learnt from. Raises :class:`ConfigError` if that was another run."""
+        if config.members > 1:
+            raise ConfigError("the members of a parser are trained one by one, and put together by 'easyfirst combine'")
         self.job, self.config, self.reporter, self.material = job, config, reporter, material
         sentences = check_parser_data(material, config)
         if checkpoint is not None:

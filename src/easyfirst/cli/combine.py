@@ -1,0 +1,89 @@
+"""``easyfirst combine``: parsers of several trainings as one."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from easyfirst.cli.calibrate import parse_gold, read_gold
+from easyfirst.cli.files import warn_of_name
+from easyfirst.cli.threads import set_threads
+from easyfirst.errors import ModelError
+
+if TYPE_CHECKING:
+    from easyfirst.parsing.parse import Parse
+    from easyfirst.treebank.sentence import Sentence
+
+
+def combine(
+    models: Annotated[list[str], typer.Argument(metavar="MODEL MODEL...", help="Two directories of models or more.")],
+    out: Annotated[Path, typer.Option("--out", "-o", metavar="DIR", help="Where the model of all of them goes.")],
+    dev: Annotated[
+        str | None,
+        typer.Option(
+            metavar="FILE",
+            help="CoNLL-U with right trees that they have not learnt from, to score and to calibrate with.",
+            show_default=False,
+        ),
+    ] = None,
+    predicted_tags: Annotated[
+        bool, typer.Option("--predicted-tags", help="With --dev: let it predict the tags it reads, as for raw text.")
+    ] = False,
+    overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace a model that is in DIR.")] = False,
+    threads: Annotated[
+        int | None,
+        typer.Option(min=1, help="Threads of the linear algebra; default (and best): 1, or OMP_NUM_THREADS."),
+    ] = None,
+) -> None:
+    """Put parsers of the same treebank together: more accurate than each of them, and as slow as all.
+
+    Train them with the same settings and a --seed of their own, one after the other or at a time.
+    Every attachment is then decided by the mean of their scores. Their taggers, if they have some,
+    tag together too; the tokenizer is the first one's. 'easyfirst pack' makes the result smaller.
+
+    \b
+    Examples:
+      easyfirst train train.conllu --dev dev.conllu --out my-1 --seed 1
+      easyfirst train train.conllu --dev dev.conllu --out my-2 --seed 2
+      easyfirst combine my-1 my-2 --out my-model --dev dev.conllu
+    """
+    if predicted_tags and dev is None:
+        raise typer.BadParameter("goes with --dev", param_hint="--predicted-tags")
+    set_threads(threads)
+    for name in models:
+        warn_of_name(name)
+    if out.exists() and not overwrite:
+        raise ModelError(f"{out}: exists already; choose another --out, or use --overwrite")
+    if out.exists() and any(Path(name).exists() and out.samefile(name) for name in models):
+        raise ModelError(f"{out}: is one of the models to put together; choose another --out")
+    gold = None if dev is None else read_gold(dev)
+
+    from easyfirst.parser import combine as combine_parsers
+
+    parser = combine_parsers(*models)
+    parses = None if gold is None else parse_gold(parser, gold, models[0], predicted_tags=predicted_tags)
+    parser.save(out)
+    if dev is not None and gold is not None and parses is not None:
+        _judge(out, gold, parses, dev, tags="predicted" if predicted_tags else "given")
+    size = sum(path.stat().st_size for path in out.rglob("*") if path.is_file())
+    print(f"the model is in {out}: {parser.config.members} members, {size / 1e6:.1f} MB", file=sys.stderr)
+    if dev is None:
+        print(f"its confidence is not calibrated; 'easyfirst calibrate {out} DEV' does that", file=sys.stderr)
+
+
+def _judge(out: Path, gold: Sequence[Sentence], parses: Sequence[Parse], dev: str, *, tags: str) -> None:
+    """Score a model by its parses of dev data, and calibrate it; its card tells both."""
+    from easyfirst.model.card import with_scores
+    from easyfirst.model.files import CARD, replace_file
+    from easyfirst.parsing.calibrate import calibrate_model
+    from easyfirst.treebank.scores import score
+
+    calibrate_model(out, parses, gold, file=dev, tags=tags)
+    scores = score(gold, (right.with_tree(p.heads, p.relations) for right, p in zip(gold, parses, strict=True)))
+    card = (out / CARD).read_text(encoding="utf-8")
+    replace_file(out / CARD, with_scores(card, scores, f"{Path(dev).name}, tags {tags}").encode())
+    print(f"dev: UAS {scores.full.uas:.2f}, LAS {scores.full.las:.2f} (all words, full relations)", file=sys.stderr)

@@ -1,0 +1,100 @@
+"""Parsers that have learnt alone, put together: one model, of which they are the members.
+
+They must have learnt from the same treebank with the same network, so that words, relations and sizes agree. Tags may
+differ where they were predicted: a tag that a member has never met is the unknown tag to it, as it was before.
+"""
+
+from __future__ import annotations
+
+import datetime
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, replace
+
+from easyfirst.errors import ModelError
+from easyfirst.model.card import CombinedFacts, MemberFacts, combined_card
+from easyfirst.model.part import installed_version
+from easyfirst.model.store import EXTERNAL, Model
+from easyfirst.model.vocab import UNKNOWN, Vocabulary, numbered
+from easyfirst.model.weights import checksum
+from easyfirst.nn.arrays import Floats
+from easyfirst.nn.members import MAX_MEMBERS, join_members, split_members
+
+SAME = ("relations", "root_relation", "words", "characters", "external")
+"""What the vocabularies of members must have in common."""
+
+
+def combine_models(models: Sequence[Model], names: Sequence[str]) -> Model:
+    """One model of all, without a calibration; a :class:`ModelError` says which do not go together and why.
+
+    ``names``: what messages and the card call them.
+    """
+    if len(models) < 2:
+        raise ModelError("two models or more are needed to put together")
+    first = models[0]
+    for model, name in zip(models[1:], names[1:], strict=True):
+        if why := _difference(first, model):
+            raise ModelError(f"{name} cannot be put together with {names[0]}: {why}")
+    _refuse_twins(models, names)
+    n_members = sum(model.config.members for model in models)
+    if n_members > MAX_MEMBERS:
+        raise ModelError(f"{n_members} members are too many; at most {MAX_MEMBERS} can be put together")
+    vocabulary = replace(first.vocabulary, tags=_all_tags([model.vocabulary for model in models]))
+    members = [_of_vocabulary(arrays, model.vocabulary, vocabulary) for model in models for arrays in _members(model)]
+    arrays = join_members(members)
+    if first.vectors is not None:
+        arrays[EXTERNAL] = first.arrays[EXTERNAL]
+    config = replace(first.config, members=n_members)
+    facts = [MemberFacts(n, model.config.training.seed, model.card) for n, model in zip(names, models, strict=True)]
+    card = combined_card(
+        CombinedFacts(date=datetime.date.today(), easyfirst_version=installed_version(), config=config, members=facts)
+    )
+    return Model(config, vocabulary, arrays, card, first.vectors)
+
+
+def _refuse_twins(models: Sequence[Model], names: Sequence[str]) -> None:
+    seen: dict[str, str] = {}
+    for model, name in zip(models, names, strict=True):
+        digest = checksum(model.arrays)
+        if digest in seen:
+            raise ModelError(
+                f"{name} is the same parser as {seen[digest]}, which gains nothing; train it with a seed of its own"
+            )
+        seen[digest] = name
+
+
+def _difference(first: Model, other: Model) -> str | None:
+    """What keeps two parsers from being members of one."""
+    ours, theirs = asdict(first.config.network), asdict(other.config.network)
+    if different := [name for name in ours if ours[name] != theirs[name]]:
+        found = "; ".join(f"network.{name} is {theirs[name]}, not {ours[name]}" for name in different)
+        return f"its network is another one ({found})"
+    for name in SAME:
+        if getattr(first.vocabulary, name) != getattr(other.vocabulary, name):
+            what = {"external": "external vectors", "root_relation": "root relation"}.get(name, name)
+            return f"its {what} are not the same; train all of them on the same treebank, with seeds of their own"
+    if (first.vectors and first.vectors.sha256) != (other.vectors and other.vectors.sha256):
+        return "its external vectors are not the same; give all of them the same --embeddings"
+    return None
+
+
+def _members(model: Model) -> list[dict[str, Floats]]:
+    """The arrays of each, without vectors that the whole model shares."""
+    members = split_members(model.arrays, model.config.members)
+    if model.vectors is None:
+        return members
+    return [{name: array for name, array in arrays.items() if name != EXTERNAL} for arrays in members]
+
+
+def _all_tags(vocabularies: Sequence[Vocabulary]) -> dict[str, dict[str, int]]:
+    """The tags that any of them has, by kind."""
+    kinds = vocabularies[0].tags
+    return {kind: numbered(list(dict.fromkeys(tag for v in vocabularies for tag in v.tags[kind]))) for kind in kinds}
+
+
+def _of_vocabulary(arrays: Mapping[str, Floats], own: Vocabulary, wanted: Vocabulary) -> dict[str, Floats]:
+    """A member's arrays, with a row for each tag of a larger vocabulary."""
+    tables: dict[str, Floats] = {}
+    for kind, tags in wanted.tags.items():
+        rows = [UNKNOWN, *(own.tags[kind].get(tag, UNKNOWN) for tag in tags)]
+        tables[f"words.{kind}"] = arrays[f"words.{kind}"][rows]
+    return {**arrays, **tables}

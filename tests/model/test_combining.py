@@ -1,0 +1,167 @@
+"""Parsers put together: what becomes of their arrays, and which do not go together."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from easyfirst.errors import ConfigError, ModelError
+from easyfirst.model.combining import combine_models
+from easyfirst.model.config import Config
+from easyfirst.model.store import Model, load_model, save_model
+from easyfirst.model.vectors import Vectors
+from easyfirst.model.vocab import numbered
+from easyfirst.model.word_vectors import WordVectors
+from easyfirst.nn.members import MAX_MEMBERS, join_members, split_members
+from easyfirst.parsing.batch import BatchParser
+from easyfirst.treebank.sentence import Sentence
+
+MakeModel = Callable[..., Model]
+NAMES = ("a", "b", "c")
+
+
+@pytest.fixture
+def three(make_model: MakeModel) -> list[Model]:
+    models = [make_model(seed=seed, tags="both", spelling_dim=2) for seed in range(3)]
+    return [
+        replace(m, config=replace(m.config, training=replace(m.config.training, seed=7 + n)))
+        for n, m in enumerate(models)
+    ]
+
+
+def parser_of(model: Model) -> BatchParser:
+    return BatchParser.of(model.arrays, model.config, model.vocabulary)
+
+
+def first_scores(model: Model, sentences: list[Sentence]) -> list[float]:
+    """Of the whole first attachment, on which no other has had an influence."""
+    return [float(parse.steps.scores[0]) for parse in parser_of(model).parse(sentences) if len(parse.heads) > 1]
+
+
+def test_splitting_undoes_joining() -> None:
+    members = [{"x": n, "y": 10 * n} for n in range(12)]
+    assert split_members(join_members(members), 12) == members
+
+
+def test_members_keep_their_arrays(three: list[Model]) -> None:
+    combined = combine_models(three, NAMES)
+    assert combined.config.members == 3
+    assert combined.config.network == three[0].config.network
+    assert combined.calibration is None
+    for arrays, model in zip(split_members(combined.arrays, 3), three, strict=True):
+        assert arrays.keys() == model.arrays.keys()
+        assert all(np.array_equal(arrays[name], array) for name, array in model.arrays.items())
+
+
+def test_what_is_combined_is_saved_and_loaded(three: list[Model], tmp_path: Path, sentences: list[Sentence]) -> None:
+    combined = combine_models(three, NAMES)
+    for bits in (32, 16):
+        save_model(tmp_path / str(bits), combined, bits=bits)
+        loaded = load_model(tmp_path / str(bits))
+        assert loaded.config == combined.config
+        found, expected = (first_scores(model, sentences) for model in (loaded, combined))
+        np.testing.assert_allclose(found, expected, atol=1e-6 if bits == 32 else 0.05)
+
+
+def test_combining_what_has_been_combined(three: list[Model]) -> None:
+    at_once = combine_models(three, NAMES)
+    in_steps = combine_models([combine_models(three[:2], NAMES[:2]), three[2]], ("ab", "c"))
+    assert in_steps.config.members == 3
+    assert all(np.array_equal(in_steps.arrays[name], array) for name, array in at_once.arrays.items())
+
+
+def test_a_tag_that_a_member_has_never_met_is_unknown_to_it(three: list[Model], sentences: list[Sentence]) -> None:
+    """Predicted tags may differ from one training to the other, and be in another order."""
+    one, other = three[0], three[1]
+    order = [0, *reversed(range(2, len(other.vocabulary.tags["xpos"]) + 1))]  # without the first
+    names = list(other.vocabulary.tags["xpos"])
+    fewer = replace(
+        other,
+        vocabulary=replace(
+            other.vocabulary,
+            tags={**other.vocabulary.tags, "xpos": numbered([names[row - 1] for row in order[1:]])},
+        ),
+        arrays={**other.arrays, "words.xpos": other.arrays["words.xpos"][order]},
+    )
+    for models in ([one, fewer], [fewer, one]):
+        combined = combine_models(models, NAMES[:2])
+        assert set(combined.vocabulary.tags["xpos"]) == set(names)
+        alone = [parser_of(model)._encode(sentences) for model in models]
+        np.testing.assert_allclose(parser_of(combined)._encode(sentences), np.concatenate(alone, axis=1), atol=1e-6)
+
+
+class TestVectors:
+    def model_with(self, make_model: MakeModel, seed: int, values: int, *, is_shared: bool) -> Model:
+        table = np.random.default_rng(values).normal(size=(2, 5)).astype(np.float32)
+        vectors = WordVectors.of(Vectors(("The", "fox"), table))
+        model = make_model(seed=seed, external=["The", "fox"])
+        arrays = {**model.arrays, "words.external": vectors.table}
+        return replace(model, arrays=arrays, vectors=vectors if is_shared else None)
+
+    def test_shared_ones_are_stored_once(self, make_model: MakeModel, tmp_path: Path) -> None:
+        models = [self.model_with(make_model, seed, 0, is_shared=True) for seed in (1, 2)]
+        combined = combine_models(models, NAMES[:2])
+        assert [name for name in combined.arrays if "external" in name] == ["words.external"]
+        save_model(tmp_path, combined)
+        loaded = load_model(tmp_path)
+        assert np.array_equal(loaded.arrays["words.external"], models[0].arrays["words.external"])
+        alone = [parser_of(model)._encode([Sentence.from_words(["The", "fox"])]) for model in models]
+        both = parser_of(loaded)._encode([Sentence.from_words(["The", "fox"])])
+        np.testing.assert_allclose(both, np.concatenate(alone, axis=1), atol=1e-6)
+
+    def test_those_that_were_trained_on_are_each_members_own(self, make_model: MakeModel, tmp_path: Path) -> None:
+        models = [self.model_with(make_model, seed, seed, is_shared=False) for seed in (1, 2)]
+        save_model(tmp_path, combine_models(models, NAMES[:2]))
+        loaded = load_model(tmp_path)
+        assert np.array_equal(loaded.arrays["member1.words.external"], models[1].arrays["words.external"])
+
+    def test_others_are_refused(self, make_model: MakeModel) -> None:
+        models = [self.model_with(make_model, seed, seed, is_shared=True) for seed in (1, 2)]
+        with pytest.raises(ModelError, match="b cannot be put together with a: its external vectors are not the same"):
+            combine_models(models, NAMES[:2])
+
+
+class TestRefused:
+    def test_one_alone(self, three: list[Model]) -> None:
+        with pytest.raises(ModelError, match="two models or more"):
+            combine_models(three[:1], NAMES[:1])
+
+    def test_the_same_twice(self, three: list[Model]) -> None:
+        with pytest.raises(ModelError, match="c is the same parser as a"):
+            combine_models([three[0], three[1], three[0]], NAMES)
+
+    def test_another_network(self, make_model: MakeModel) -> None:
+        with pytest.raises(ModelError, match=r"b cannot .* a: its network is .* \(network.window is 1, not 2\)"):
+            combine_models([make_model(), make_model(window=1)], NAMES[:2])
+
+    def test_other_relations(self, three: list[Model]) -> None:
+        one = three[0]
+        other = replace(one, vocabulary=replace(one.vocabulary, relations=one.vocabulary.relations[::-1]))
+        with pytest.raises(ModelError, match="its relations are not the same; train all of them on the same treebank"):
+            combine_models([one, other], NAMES[:2])
+
+    def test_too_many(self, make_model: MakeModel) -> None:
+        models = [make_model(seed=seed) for seed in range(MAX_MEMBERS + 1)]
+        with pytest.raises(ModelError, match="17 members are too many"):
+            combine_models(models, [str(seed) for seed in range(MAX_MEMBERS + 1)])
+
+    @pytest.mark.parametrize("members", [0, MAX_MEMBERS + 1, "2", True])
+    def test_numbers_of_members_that_there_are_not(self, members: object) -> None:
+        with pytest.raises(ConfigError, match="members must be"):
+            Config.from_dict({"members": members})
+
+
+def test_the_card(three: list[Model]) -> None:
+    first = replace(three[0], card="# a\n\n- Licence: CC0\n\n## Data\n\n| rows |\n\n## Confidence\n\nstale\n")
+    card = combine_models([first, *three[1:]], NAMES).card
+    assert card.startswith("# a + b + c\n")
+    assert "3 networks" in card
+    assert "| `b` | 8 |" in card
+    assert "| rows |" in card
+    assert "- Licence: CC0; not stated" in card
+    assert "stale" not in card
+    assert "Not measured" in card
