@@ -1,7 +1,8 @@
 """Experiments as the TOML files of this folder declare them: tables of rows, and the training runs they need.
 
 A row is a set of options of ``easyfirst train``; with a treebank and a seed it is a run. Rows with the same options, in
-whatever tables, share a run: it is trained once. A run's key comes from everything that decides its outcome but the
+whatever tables, share a run: it is trained once. Another kind of row has the seeds of a row put together by
+``easyfirst combine``: all of them are one run. A run's key comes from everything that decides its outcome but the
 code, so a row whose options change asks for a new run and old results stay what they were.
 
 Reading TOML needs Python 3.11; only these benchmarks do, not the package.
@@ -23,6 +24,7 @@ FILES = tuple(FOLDER / name for name in ("paper.toml", "choices.toml", "strong.t
 TREEBANKS = FOLDER / "treebanks.toml"
 VECTORS = "{vectors}"
 """Stands in a row's options for the file of word vectors of the row's language."""
+MINUTES_TO_COMBINE = 3.0
 EPOCHS = 20
 """What the estimated minutes of a treebank are for."""
 
@@ -66,10 +68,17 @@ class Row:
     seeds: Sequence[int] = (1,)
     cost: float = 1.0
     """CPU time, guessed, as a multiple of the preset paper's."""
+    combines: str = ""
+    """The id of a row of the same table, whose seeds are put together; this one has no options of its own."""
     needs: str = ""
     """What the package lacks for this row, which is then not trained."""
     paper: Mapping[str, Mapping[str, Sequence[float]]] = field(default_factory=dict[str, Any])
     """Language -> dev, test -> the published UAS and LAS."""
+
+    @property
+    def is_ours(self) -> bool:
+        """Whether there is something to run."""
+        return self.options is not None or bool(self.combines)
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,6 +94,13 @@ class Table:
     """False: the test set is not looked at for these rows."""
     against: str = ""
     """The row that all others are compared with, on dev."""
+
+    def row(self, name: str) -> Row:
+        """By its id."""
+        for row in self.rows:
+            if row.id == name:
+                return row
+        raise DeclarationError(f"there is no row {self.id}.{name}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,7 +125,7 @@ class Reference:
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    """One training: options, treebank and seed."""
+    """One training: options, treebank and seed; or several, put together."""
 
     treebank: Treebank
     options: Mapping[str, Any]
@@ -121,6 +137,8 @@ class Run:
     wants_test: bool
     minutes: float
     """Of the CPU, guessed."""
+    members: tuple[Run, ...] = ()
+    """The trainings that are put together, whose first has the options of all; none: this is a training itself."""
 
     @property
     def name(self) -> str:
@@ -141,6 +159,7 @@ class Run:
         if VECTORS in self.options.values():
             files.append(treebank.vectors)
         facts = [files, self.options, self.settings, self.predicted_tags, seed]
+        facts += [[member.key for member in self.members]] if self.members else []
         return hashlib.sha256(json.dumps(facts, sort_keys=True).encode()).hexdigest()[:12]
 
 
@@ -155,10 +174,10 @@ class Plan:
 
     def row(self, place: str) -> Row:
         """By "table.row"."""
+        name, _, row = place.partition(".")
         for table in self.tables:
-            for row in table.rows:
-                if f"{table.id}.{row.id}" == place:
-                    return row
+            if table.id == name:
+                return table.row(row)
         raise DeclarationError(f"there is no row {place}")
 
     def runs(self) -> list[Run]:
@@ -173,9 +192,11 @@ class Plan:
 
     def runs_of(self, table: Table, row: Row, language: str | None = None) -> list[Run]:
         """Those of one row, of all its languages or of one."""
-        if row.options is None or row.needs:
+        if not row.is_ours or row.needs:
             return []
         languages = [name for name in row.languages if language in (None, name)]
+        if row.combines:
+            return [self._combined(table, row, name) for name in languages]
         return [self._run(table, row, self.treebanks[name], seed) for name in languages for seed in row.seeds]
 
     def _run(self, table: Table, row: Row, treebank: Treebank, seed: int) -> Run:
@@ -191,6 +212,12 @@ class Plan:
             wants_test=table.test,
             minutes=treebank.minutes * row.cost * options.get("epochs", EPOCHS) / EPOCHS,
         )
+
+    def _combined(self, table: Table, row: Row, language: str) -> Run:
+        members = self.runs_of(table, table.row(row.combines), language)
+        seeds = "+".join(str(run.seed) for run in members)
+        place = f"{table.id}.{row.id}.{language}.{seeds}"
+        return replace(members[0], places=(place,), minutes=MINUTES_TO_COMBINE, members=tuple(members))
 
 
 def _merged(run: Run, other: Run) -> Run:
@@ -265,6 +292,10 @@ def _check(plan: Plan) -> None:
         if table.against:
             plan.row(f"{table.id}.{table.against}")
         for row in table.rows:
+            if row.combines and (row.options is not None or len(table.row(row.combines).seeds) < 2):
+                raise DeclarationError(
+                    f"{table.id}.{row.id}: combines the seeds of a row that has several, and no options"
+                )
             if unknown := {*row.languages, *row.paper} - {*plan.treebanks}:
                 raise DeclarationError(f"{table.id}.{row.id}: unknown language {', '.join(sorted(unknown))}")
     for finding in plan.findings:

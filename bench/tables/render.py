@@ -72,7 +72,7 @@ def lines_of(plan: Plan, table: Table, row: Row, language: str, recorded: dict[s
 
 def table_lines(plan: Plan, table: Table, language: str, recorded: dict[str, Line]) -> Iterator[str]:
     """One table in one language."""
-    rows = [row for row in table.rows if language in (row.languages if row.options is not None else row.paper)]
+    rows = [row for row in table.rows if language in (row.languages if row.is_ours else row.paper)]
     parts = ("dev", "test") if table.test else ("dev",)
     papers = [part for part in parts if any(paper_cell(row, language, part) for row in rows)]
     header = ["", *(f"paper, {part}" for part in papers)]
@@ -95,7 +95,7 @@ def our_cells(plan: Plan, table: Table, row: Row, language: str, recorded: dict[
     """Scores, what they are against the table's first row, and how many seeds."""
     parts = ("dev", "test") if table.test else ("dev",)
     n_cells = len(parts) * len(SHOWN) + 2 * bool(table.against)
-    if row.options is None:
+    if not row.is_ours:
         return [*["–"] * n_cells, ""]
     if row.needs:
         return ["not possible yet", *[""] * n_cells]
@@ -105,7 +105,7 @@ def our_cells(plan: Plan, table: Table, row: Row, language: str, recorded: dict[
         line += comparison(plan, (f"{table.id}.{row.id}", f"{table.id}.{table.against}"), language, "dev", recorded)
     elif table.against:
         line += ["", ""]
-    return [*line, f"{len(found)} of {len(row.seeds)}"]
+    return [*line, "together" if row.combines else f"{len(found)} of {len(row.seeds)}"]
 
 
 def comparison(plan: Plan, pair: Sequence[str], language: str, part: str, recorded: dict[str, Line]) -> tuple[str, str]:
@@ -196,7 +196,7 @@ def run_lines(plan: Plan, recorded: dict[str, Line]) -> Iterator[str]:
         rows = [
             (
                 run.name,
-                f"{line['best_epoch']} of {line['epochs']}",
+                f"{line['best_epoch']} of {line['epochs']}" if line["epochs"] else "put together",
                 f"{line['cpu_seconds'] / 60:.0f}",
                 line["commit"],
                 line["date"],

@@ -31,12 +31,13 @@ def cores() -> int:
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
-def chosen(runs: Sequence[Run], pattern: str | None) -> list[Run]:
-    """The runs with a name that has the pattern in it, or, if it has wildcards, that is like it."""
-    if pattern is None:
+def chosen(runs: Sequence[Run], patterns: Sequence[str]) -> list[Run]:
+    """The runs with a name that has one of the patterns in it, or, if that has wildcards, is like it; without patterns
+    all."""
+    if not patterns:
         return list(runs)
-    like = pattern if any(sign in pattern for sign in "*?[") else f"*{pattern}*"
-    return [run for run in runs if any(fnmatch.fnmatchcase(name, like) for name in run.places)]
+    like = [pattern if any(sign in pattern for sign in "*?[") else f"*{pattern}*" for pattern in patterns]
+    return [run for run in runs if any(fnmatch.fnmatchcase(name, one) for name in run.places for one in like)]
 
 
 def estimate(run: Run, recorded: dict[str, Line]) -> float:
@@ -77,7 +78,8 @@ def _state(run: Run, recorded: dict[str, Line], out: Path | None) -> tuple[str, 
 def _scores(line: Line) -> str:
     parts = [(part, line[part]["conllx"]) for part in ("dev", "test") if line.get(part)]
     shown = [f"{part} {scores['UAS']:.2f}/{scores['LAS']:.2f}" for part, scores in parts]
-    return f"{', '.join(shown)} (conllx), epoch {line['best_epoch']} of {line['epochs']}"
+    selected = f"epoch {line['best_epoch']} of {line['epochs']}" if line["epochs"] else "put together"
+    return f"{', '.join(shown)} (conllx), {selected}"
 
 
 def work_off(runs: Sequence[Run], folders: Folders, results: Results, jobs: int, after_each: Callable[[], None]) -> int:
@@ -121,7 +123,8 @@ def arguments() -> argparse.ArgumentParser:
     parser.add_argument("--out", type=Path, help="the folder for models, checkpoints and logs")
     parser.add_argument("--results", type=Path, default=RESULTS, help="where results are appended")
     parser.add_argument("--jobs", type=int, default=1, help="trainings at a time; at most one a core")
-    parser.add_argument("--only", metavar="PATTERN", help="the runs whose table.row.language.seed is like this")
+    only = "the runs whose table.row.language.seed is like this; may be given more than once"
+    parser.add_argument("--only", metavar="PATTERN", action="append", default=[], help=only)
     parser.add_argument("--list", action="store_true", help="say what is done, running and to do, and do nothing")
     parser.add_argument("--render", action="store_true", help="write docs/results.md after every result")
     return parser

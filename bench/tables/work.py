@@ -55,15 +55,22 @@ class Folders:
 
 def execute(run: Run, folders: Folders, results: Results, *, jobs: int) -> Line | None:
     """Do all that is still to be done; what was recorded, or None if that was everything already."""
+    for member in run.members:
+        execute(member, folders, results, jobs=jobs)
     folder = folders.of(run)
     folder.mkdir(parents=True, exist_ok=True)
     with locked(folder / "lock") as lock:
         if is_done(run, results.read()):
             return None
         with slot(folders.out, jobs) as held:
-            train(run, folders, keep=(lock, held))
-            line = record(run, folders)
-            line["test"] = test_scores(run, folders, keep=(lock, held)) if run.wants_test else None
+            if run.members:
+                combine(run, folders, keep=(lock, held))
+                dev = scores(run, folders, "dev", keep=(lock, held))
+                line = record_combined(run, folders, dev, results.read())
+            else:
+                train(run, folders, keep=(lock, held))
+                line = record(run, folders)
+            line["test"] = scores(run, folders, "test", keep=(lock, held)) if run.wants_test else None
         results.append(line)
     return line
 
@@ -136,12 +143,29 @@ def train(run: Run, folders: Folders, *, keep: Sequence[int]) -> None:
         raise RunError(f"{run.name}: training ended with code {done.returncode}: {_last_line(folder / 'log.txt')}")
 
 
-def test_scores(run: Run, folders: Folders, *, keep: Sequence[int]) -> dict[str, Any]:
-    """The test scores of the selected model; they are kept, so that they are never taken twice."""
+def combine(run: Run, folders: Folders, *, keep: Sequence[int]) -> None:
+    """Put the models of a run's members together."""
     folder = folders.of(run)
-    path = folder / "test.json"
+    append_line(folder / "starts.jsonl", {"date": _now(), "commit": commit(), "resumed": False})
+    models = [folders.of(member) / "model" for member in run.members]
+    for model, member in zip(models, run.members, strict=True):
+        if not model.is_dir():
+            raise RunError(f"{run.name}: the model of {member.name} is not in {model}; it was trained elsewhere")
+    command = [sys.executable, "-m", "easyfirst", "combine", *map(str, models), "--out", str(folder / "model")]
+    command += ["--overwrite"]
+    with (folder / "log.txt").open("ab") as log:
+        done = subprocess.run(command, stdout=log, stderr=log, stdin=subprocess.DEVNULL, pass_fds=keep, check=False)
+    if done.returncode:
+        raise RunError(f"{run.name}: combining ended with code {done.returncode}: {_last_line(folder / 'log.txt')}")
+
+
+def scores(run: Run, folders: Folders, part: str, *, keep: Sequence[int]) -> dict[str, Any]:
+    """The scores of the selected model on dev or test; they are kept, so that they are never taken twice."""
+    folder = folders.of(run)
+    path = folder / f"{part}.json"
     if not path.exists():
-        command = [sys.executable, "-m", "easyfirst", "evaluate", str(folders.data / run.treebank.test)]
+        treebank = run.treebank.test if part == "test" else run.treebank.dev
+        command = [sys.executable, "-m", "easyfirst", "evaluate", str(folders.data / treebank)]
         command += ["--model", str(folder / "model"), "--json"]
         command += ["--predicted-tags"] if run.predicted_tags else []
         with (folder / "log.txt").open("ab") as log:
@@ -149,7 +173,7 @@ def test_scores(run: Run, folders: Folders, *, keep: Sequence[int]) -> dict[str,
                 command, stdout=subprocess.PIPE, stderr=log, stdin=subprocess.DEVNULL, pass_fds=keep, check=False
             )
         if done.returncode:
-            raise RunError(f"{run.name}: testing ended with code {done.returncode}: {_last_line(folder / 'log.txt')}")
+            raise RunError(f"{run.name}: scoring ended with code {done.returncode}: {_last_line(folder / 'log.txt')}")
         unfinished = path.with_suffix(".tmp")
         unfinished.write_bytes(done.stdout)
         unfinished.replace(path)
@@ -162,7 +186,32 @@ def record(run: Run, folders: Folders) -> Line:
     epochs = read_lines(folder / "model" / "training" / METRICS)
     best = max(epochs, key=lambda epoch: epoch["dev"]["full"]["LAS"])
     every = [line for path in (folder / "model" / "training").rglob(METRICS) for line in read_lines(path)]
-    starts = read_lines(folder / "starts.jsonl")
+    return facts(run, folders) | {
+        "epochs": len(epochs),
+        "best_epoch": best["epoch"],
+        "cpu_seconds": round(sum(line["cpu_seconds"] for line in every), 1),
+        "dev": _rounded(best["dev"]),
+        "dev_by_epoch": [[epoch["dev"]["full"]["UAS"], epoch["dev"]["full"]["LAS"]] for epoch in epochs],
+    }
+
+
+def record_combined(run: Run, folders: Folders, dev: dict[str, Any], recorded: dict[str, Line]) -> Line:
+    """The same of models put together, which took the time of all."""
+    seconds = sum(recorded[member.key]["cpu_seconds"] for member in run.members)
+    return facts(run, folders) | {
+        "seed": [member.seed for member in run.members],
+        "members": [member.key for member in run.members],
+        "epochs": 0,
+        "best_epoch": 0,
+        "cpu_seconds": round(seconds, 1),
+        "dev": dev,
+        "dev_by_epoch": [],
+    }
+
+
+def facts(run: Run, folders: Folders) -> Line:
+    """What a run is, and where and when it was done."""
+    starts = read_lines(folders.of(run) / "starts.jsonl")
     table, row, *_ = run.name.split(".")
     files = [run.treebank.train, run.treebank.dev, run.treebank.test]
     sha256 = {name: _sha256(folders.data / name) for name in files}
@@ -181,13 +230,8 @@ def record(run: Run, folders: Folders) -> Line:
         "commit": ", ".join(dict.fromkeys(start["commit"] for start in starts)),
         **report.conditions(),
         "starts": len(starts),
-        "epochs": len(epochs),
-        "best_epoch": best["epoch"],
-        "cpu_seconds": round(sum(line["cpu_seconds"] for line in every), 1),
         "family": run.family,
         "data": sha256,
-        "dev": _rounded(best["dev"]),
-        "dev_by_epoch": [[epoch["dev"]["full"]["UAS"], epoch["dev"]["full"]["LAS"]] for epoch in epochs],
     }
 
 

@@ -134,12 +134,17 @@ def test_trains_tests_once_and_renders(place: Path) -> None:
     assert answer.stat().st_mtime_ns == tested
 
 
-def check_page(place: Path) -> None:
+def rendered(place: Path) -> str:
+    """The page of what is recorded."""
     page = place / "page.md"
     command = [sys.executable, str(TABLES / "render.py"), str(place / "toy.toml"), "--page", str(page)]
     command += ["--treebanks", str(place / "treebanks.toml"), "--results", str(place / "results.jsonl")]
     subprocess.run(command, check=True)
-    text = page.read_text(encoding="utf-8")
+    return page.read_text(encoding="utf-8")
+
+
+def check_page(place: Path) -> None:
+    text = rendered(place)
     test = recorded(place)[0]["test"]["conllx"]
     assert f"{test['UAS']:.2f} / {test['LAS']:.2f}" in text
     assert "| first | 90.0 / 80.0 | 91.0 / 81.0 |" in text
@@ -147,6 +152,34 @@ def check_page(place: Path) -> None:
     assert "+0.00 / +0.00 | one seed: spread not known" in text
     assert "*a wish* needs something else." in text
     assert "1 of 1 runs are done" in text
+
+
+COMBINED = """
+[[table.row]]
+id = "both"
+label = "both together"
+combines = "a"
+"""
+
+
+def test_puts_seeds_together(place: Path) -> None:
+    text = DECLARED.format(epochs=1, sizes=SIZES).replace('label = "first"', 'label = "first"\nseeds = [1, 2]')
+    tables, finding, rest = text.partition("[[finding]]")
+    (place / "toy.toml").write_text(tables + COMBINED + finding + rest, encoding="utf-8")
+    output = finish(start(place, "--only", "t.both.*"))  # with all that it needs
+    assert "done   t.both.en.1+2" in output
+    first, second, both = recorded(place)
+    assert (first["seed"], second["seed"], both["seed"]) == (1, 2, [1, 2])
+    assert both["members"] == [first["key"], second["key"]]
+    assert both["cpu_seconds"] == pytest.approx(first["cpu_seconds"] + second["cpu_seconds"], abs=0.2)
+    assert all(set(both[part]) == {"conllx", "ud", "full"} for part in ("dev", "test"))
+    assert finish(start(place, "--only", "t.both.*")) == ""
+    assert "done     t.both.en.1+2" in finish(start(place, "--list"))
+    assert "| together |" in rendered(place)
+    for path in (place / "runs").glob(f"*-{first['key']}/model"):
+        path.rename(path.with_name("elsewhere"))
+    (place / "results.jsonl").write_text("".join((place / "results.jsonl").read_text().splitlines(True)[:2]))
+    assert "it was trained elsewhere" in finish(start(place, "--only", "t.both.*"), code=1)
 
 
 @pytest.mark.slow
@@ -194,7 +227,7 @@ def test_failure_is_told_and_is_not_a_result(place: Path) -> None:
 def test_options(place: Path) -> None:
     declare(place, epochs=1)
     assert "at most one training a core" in finish(start(place, "--jobs", "1000"), code=2)
-    assert finish(start(place, "--only", "t.other.*")) == ""
+    assert finish(start(place, "--only", "t.other.*", "--only", "u.*")) == ""
     listed = finish(start(place, "--list", "--only", "same"))
     assert listed.startswith("to do    t.a.en.1 ")
     assert "needs    t.wish" in listed

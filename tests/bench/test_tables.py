@@ -36,7 +36,7 @@ class TestDeclarations:
     @pytest.mark.parametrize(("name", "row"), list(declared_rows()), ids=lambda value: str(value)[:30])
     def test_only_options_that_train_has(self, name: str, row: experiments.Row) -> None:
         if row.options is None:
-            assert row.paper, name
+            assert row.paper or row.combines, name
             return
         train = typer.main.get_command(build_app()).commands["train"]  # pyright: ignore[reportAttributeAccessIssue]
         known = {option for parameter in train.params for option in parameter.opts}
@@ -55,6 +55,14 @@ class TestDeclarations:
         [shared] = [run for run in runs if "rows.bilstm.en.1" in run.places]
         assert "oracle.rand.en.1" in shared.places
         assert shared.wants_test
+
+    def test_seeds_put_together_are_one_run(self) -> None:
+        runs = {run.name: run for run in experiments.read_plan().runs()}
+        together = runs["strong.gold-together.en.1+2+3"]
+        assert [member.name for member in together.members] == [f"strong.gold.en.{seed}" for seed in (1, 2, 3)]
+        assert together.members[0] == runs["strong.gold.en.1"]
+        assert together.key not in {member.key for member in together.members}
+        assert runs["strong.predicted-together.en.1+2+3"].predicted_tags
 
     def test_figures_of_the_paper(self) -> None:
         rows = dict(declared_rows())
@@ -76,6 +84,9 @@ class TestDeclarations:
             "[[table]]\nid = 't'\n",
             "[[table]]\nid = 't'\ntitle = 'T'\n[[table.row]]\nid = 'a'\nlabel = 'A'\nlanguages = ['xx']\n",
             "[[finding]]\nid = 'f'\nclaim = 'c'\npairs = [['t.a', 't.b']]\n",
+            "[[table]]\nid = 't'\ntitle = 'T'\n[[table.row]]\nid = 'a'\nlabel = 'A'\noptions = {}\n"
+            "[[table.row]]\nid = 'b'\nlabel = 'B'\ncombines = 'a'\n",
+            "[[table]]\nid = 't'\ntitle = 'T'\n[[table.row]]\nid = 'b'\nlabel = 'B'\ncombines = 'a'\n",
             "[other]\n",
             "not TOML",
         ],
