@@ -65,7 +65,8 @@ class Row:
     predicted_tags: bool = False
     """Score with tags predicted by the model's own tagger."""
     languages: Sequence[str] = ()
-    seeds: Sequence[int] = (1,)
+    seeds: Sequence[int] | Mapping[str, Sequence[int]] = (1,)
+    """Of all languages, or by language."""
     cost: float = 1.0
     """CPU time, guessed, as a multiple of the preset paper's."""
     combines: str = ""
@@ -79,6 +80,9 @@ class Row:
     def is_ours(self) -> bool:
         """Whether there is something to run."""
         return self.options is not None or bool(self.combines)
+
+    def seeds_of(self, language: str) -> Sequence[int]:
+        return self.seeds.get(language, (1,)) if isinstance(self.seeds, Mapping) else self.seeds
 
 
 @dataclass(frozen=True, slots=True)
@@ -197,7 +201,7 @@ class Plan:
         languages = [name for name in row.languages if language in (None, name)]
         if row.combines:
             return [self._combined(table, row, name) for name in languages]
-        return [self._run(table, row, self.treebanks[name], seed) for name in languages for seed in row.seeds]
+        return [self._run(table, row, self.treebanks[name], seed) for name in languages for seed in row.seeds_of(name)]
 
     def _run(self, table: Table, row: Row, treebank: Treebank, seed: int) -> Run:
         merged = {**treebank.options, **(row.options or {})}
@@ -292,10 +296,10 @@ def _check(plan: Plan) -> None:
         if table.against:
             plan.row(f"{table.id}.{table.against}")
         for row in table.rows:
-            if row.combines and (row.options is not None or len(table.row(row.combines).seeds) < 2):
-                raise DeclarationError(
-                    f"{table.id}.{row.id}: combines the seeds of a row that has several, and no options"
-                )
+            if row.combines and any(len(table.row(row.combines).seeds_of(name)) < 2 for name in row.languages):
+                raise DeclarationError(f"{table.id}.{row.id}: {row.combines} has not several seeds to put together")
+            if row.combines and row.options is not None:
+                raise DeclarationError(f"{table.id}.{row.id}: combines other runs, so it has no options")
             if unknown := {*row.languages, *row.paper} - {*plan.treebanks}:
                 raise DeclarationError(f"{table.id}.{row.id}: unknown language {', '.join(sorted(unknown))}")
     for finding in plan.findings:

@@ -105,7 +105,7 @@ def our_cells(plan: Plan, table: Table, row: Row, language: str, recorded: dict[
         line += comparison(plan, (f"{table.id}.{row.id}", f"{table.id}.{table.against}"), language, "dev", recorded)
     elif table.against:
         line += ["", ""]
-    return [*line, "together" if row.combines else f"{len(found)} of {len(row.seeds)}"]
+    return [*line, "together" if row.combines else f"{len(found)} of {len(row.seeds_of(language))}"]
 
 
 def comparison(plan: Plan, pair: Sequence[str], language: str, part: str, recorded: dict[str, Line]) -> tuple[str, str]:

@@ -64,6 +64,11 @@ class TestDeclarations:
         assert together.key not in {member.key for member in together.members}
         assert runs["strong.predicted-together.en.1+2+3"].predicted_tags
 
+    def test_seeds_by_language(self) -> None:
+        row = experiments.Row("a", "A", seeds={"zh": [1, 2]})
+        assert (list(row.seeds_of("zh")), list(row.seeds_of("en"))) == ([1, 2], [1])
+        assert experiments.Row("a", "A", seeds=[3]).seeds_of("en") == [3]
+
     def test_figures_of_the_paper(self) -> None:
         rows = dict(declared_rows())
         assert rows["rows.bilstm"].paper["en"] == {"dev": [93.0, 90.5], "test": [92.6, 90.2]}
