@@ -137,7 +137,7 @@ def require_files(names: Sequence[str]) -> None:
     for name in names:
         if name != STANDARD and not Path(name).exists():
             if " " in name:
-                hint = "to parse a text itself: easyfirst parse --text"
+                hint = "a text itself goes with --text, which parse and explain have"
                 raise DataError(f"there is no such file; check the name; {hint}", source=name)
             open_file(name)  # which says what is wrong
 
