@@ -296,10 +296,8 @@ def _check(plan: Plan) -> None:
         if table.against:
             plan.row(f"{table.id}.{table.against}")
         for row in table.rows:
-            if row.combines and any(len(table.row(row.combines).seeds_of(name)) < 2 for name in row.languages):
-                raise DeclarationError(f"{table.id}.{row.id}: {row.combines} has not several seeds to put together")
-            if row.combines and row.options is not None:
-                raise DeclarationError(f"{table.id}.{row.id}: combines other runs, so it has no options")
+            if row.combines:
+                _check_combined(table, row)
             if unknown := {*row.languages, *row.paper} - {*plan.treebanks}:
                 raise DeclarationError(f"{table.id}.{row.id}: unknown language {', '.join(sorted(unknown))}")
     for finding in plan.findings:
@@ -308,3 +306,14 @@ def _check(plan: Plan) -> None:
                 plan.row(place)
     for reference in plan.references:
         plan.row(reference.row)
+
+
+def _check_combined(table: Table, row: Row) -> None:
+    """The row that is to be put together is trained with several seeds, and this one says nothing of trainings."""
+    other, place = table.row(row.combines), f"{table.id}.{row.id}"
+    if row.options is not None or row.settings or row.predicted_tags or isinstance(row.seeds, list):
+        raise DeclarationError(f"{place}: combines {other.id}, so it has no options, settings or seeds of its own")
+    if other.options is None or other.needs or not {*row.languages} <= {*other.languages}:
+        raise DeclarationError(f"{place}: {other.id} is not trained in all its languages")
+    if any(len(other.seeds_of(language)) < 2 for language in row.languages):
+        raise DeclarationError(f"{place}: {other.id} has not several seeds to put together")

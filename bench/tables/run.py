@@ -17,7 +17,7 @@ import os
 import sys
 import threading
 from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor, as_completed
+from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from pathlib import Path
 
 import render
@@ -32,12 +32,14 @@ def cores() -> int:
 
 
 def chosen(runs: Sequence[Run], patterns: Sequence[str]) -> list[Run]:
-    """The runs with a name that has one of the patterns in it, or, if that has wildcards, is like it; without patterns
-    all."""
+    """The runs with a name that has one of the patterns in it, or, if that has wildcards, is like it, and the members
+    of those; without patterns all."""
     if not patterns:
         return list(runs)
     like = [pattern if any(sign in pattern for sign in "*?[") else f"*{pattern}*" for pattern in patterns]
-    return [run for run in runs if any(fnmatch.fnmatchcase(name, one) for name in run.places for one in like)]
+    found = [run for run in runs if any(fnmatch.fnmatchcase(name, one) for name in run.places for one in like)]
+    keys = {run.key for run in found} | {member.key for run in found for member in run.members}
+    return [run for run in runs if run.key in keys]
 
 
 def estimate(run: Run, recorded: dict[str, Line]) -> float:
@@ -93,25 +95,44 @@ def work_off(runs: Sequence[Run], folders: Folders, results: Results, jobs: int,
         print(f"begin  {run.name}", flush=True)
         return execute(run, folders, results, jobs=jobs)
 
+    to_do = list(runs)
+    running: dict[Future[Line | None], Run] = {}
     with ThreadPoolExecutor(jobs) as pool:
-        waiting = {pool.submit(one, run): run for run in runs}
         try:
-            for done in as_completed(waiting):
-                try:
-                    line = done.result()
-                except (RunError, OSError) as error:
-                    failed += 1
-                    print(f"FAILED {error}", file=sys.stderr, flush=True)
-                    continue
-                if line is not None:
-                    print(f"done   {waiting[done].name}: {_scores(line)}", flush=True)
-                    after_each()
+            while True:
+                while len(running) < jobs and (run := _next(to_do, results)) is not None:
+                    running[pool.submit(one, run)] = run
+                if not running:
+                    break
+                for done in wait(running, return_when=FIRST_COMPLETED).done:
+                    run = running.pop(done)
+                    try:
+                        line = done.result()
+                    except (RunError, OSError) as error:
+                        failed += 1
+                        print(f"FAILED {error}", file=sys.stderr, flush=True)
+                        continue
+                    if line is not None:
+                        print(f"done   {run.name}: {_scores(line)}", flush=True)
+                        after_each()
         except KeyboardInterrupt:
             is_stopped.set()
             pool.shutdown(wait=False, cancel_futures=True)
             print("stopped; the same command goes on", file=sys.stderr)
             raise
-    return failed
+    for run in to_do:
+        print(f"FAILED {run.name}: not all of its members have been trained", file=sys.stderr, flush=True)
+    return failed + len(to_do)
+
+
+def _next(to_do: list[Run], results: Results) -> Run | None:
+    """Take out what is to be done next: what can be put together before what is to be trained."""
+    recorded = results.read()
+    for run in sorted(to_do, key=lambda run: not run.members):
+        if all(is_done(member, recorded) for member in run.members):
+            to_do.remove(run)
+            return run
+    return None
 
 
 def arguments() -> argparse.ArgumentParser:

@@ -1,9 +1,10 @@
-"""One run: train it with the command a user has, or go on with it; test the selected model once; record both.
+"""One run: train it with the command a user has, or go on with it, or put others together; test the selected model
+once; record both.
 
 A run has a folder: ``model`` (what ``easyfirst train`` writes, checkpoint included), ``log.txt``, ``starts.jsonl`` and
-``test.json``. Whoever works in it holds a lock on its file ``lock``, and another on one of the slots, of which there
-are as many as trainings may run at a time. The training process inherits both locks, so they are held for as long as
-it lives, even if the runner that started it was killed.
+``test.json``, and if it was put together ``dev.json``. Whoever works in it holds a lock on its file ``lock``, and
+another on one of the slots, of which there are as many as trainings may run at a time. The training process inherits
+both locks, so they are held for as long as it lives, even if the runner that started it was killed.
 """
 
 from __future__ import annotations
@@ -55,8 +56,6 @@ class Folders:
 
 def execute(run: Run, folders: Folders, results: Results, *, jobs: int) -> Line | None:
     """Do all that is still to be done; what was recorded, or None if that was everything already."""
-    for member in run.members:
-        execute(member, folders, results, jobs=jobs)
     folder = folders.of(run)
     folder.mkdir(parents=True, exist_ok=True)
     with locked(folder / "lock") as lock:

@@ -9,7 +9,7 @@ Document('The fox jumps. It likes apples.', 2 sentences, 8 words)
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from itertools import islice
 from os import PathLike
@@ -59,11 +59,12 @@ def load(name: str | PathLike[str]) -> Parser:
 
 def combine(*names: str | PathLike[str]) -> Parser:
     """One parser of several, which were trained on the same treebank with seeds of their own: the score of an action is
-    the mean of theirs. It is more accurate than each, and as slow as all. If all have taggers, these tag together too.
+    the mean of theirs. It is mostly more accurate than each, and as slow as all. If all have taggers, these tag
+    together too.
 
     Names are those that :func:`load` takes. Raises :class:`easyfirst.errors.ModelError` if they do not go together.
     """
-    called = [str(name) for name in names]
+    called = [_short_name(name, names) for name in names]
     parsers = [load(name) for name in names]
     model = combine_models([parser.model for parser in parsers], called)
     taggers = [parser.tagger.model for parser in parsers if parser.tagger is not None]
@@ -72,8 +73,14 @@ def combine(*names: str | PathLike[str]) -> Parser:
         return Parser(model, tokenizer=tokenizer)
     if len(taggers) < len(parsers):
         without = next(name for name, parser in zip(called, parsers, strict=True) if parser.tagger is None)
-        raise ModelError(f"{without} has no tagger, and others have one; all of them must, or none")
+        raise ModelError(f"{without} has no tagger, and others have one; add it (easyfirst train --parts tagger)")
     return Parser(model, tokenizer=tokenizer, tagger=Tagger(combine_taggers(taggers, called)))
+
+
+def _short_name(name: str | PathLike[str], names: Sequence[str | PathLike[str]]) -> str:
+    """The name of a model's directory, unless others are called so, too."""
+    short = [Path(each).resolve().name for each in names]
+    return str(name) if short.count(Path(name).resolve().name) > 1 else Path(name).resolve().name
 
 
 class Parser:

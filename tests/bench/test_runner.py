@@ -167,7 +167,7 @@ def test_puts_seeds_together(place: Path) -> None:
     tables, finding, rest = text.partition("[[finding]]")
     (place / "toy.toml").write_text(tables + COMBINED + finding + rest, encoding="utf-8")
     output = finish(start(place, "--only", "t.both.*"))  # with all that it needs
-    assert "done   t.both.en.1+2" in output
+    assert output.index("done   t.a.en.2") < output.index("done   t.both.en.1+2")
     first, second, both = recorded(place)
     assert (first["seed"], second["seed"], both["seed"]) == (1, 2, [1, 2])
     assert both["members"] == [first["key"], second["key"]]
@@ -176,10 +176,17 @@ def test_puts_seeds_together(place: Path) -> None:
     assert finish(start(place, "--only", "t.both.*")) == ""
     assert "done     t.both.en.1+2" in finish(start(place, "--list"))
     assert "| together |" in rendered(place)
+    assert "t.a.en.1" in finish(start(place, "--list", "--only", "t.both.*"))
     for path in (place / "runs").glob(f"*-{first['key']}/model"):
         path.rename(path.with_name("elsewhere"))
     (place / "results.jsonl").write_text("".join((place / "results.jsonl").read_text().splitlines(True)[:2]))
     assert "it was trained elsewhere" in finish(start(place, "--only", "t.both.*"), code=1)
+
+    (place / "results.jsonl").unlink()
+    (place / "train.conllu").write_text("not CoNLL-U\n", encoding="utf-8")
+    output = finish(start(place, "--only", "t.both.*"), code=1)
+    assert output.count("FAILED t.a.en.1") == output.count("FAILED t.a.en.2") == 1
+    assert "FAILED t.both.en.1+2: not all of its members have been trained" in output
 
 
 @pytest.mark.slow

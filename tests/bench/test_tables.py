@@ -92,6 +92,10 @@ class TestDeclarations:
             "[[table]]\nid = 't'\ntitle = 'T'\n[[table.row]]\nid = 'a'\nlabel = 'A'\noptions = {}\n"
             "[[table.row]]\nid = 'b'\nlabel = 'B'\ncombines = 'a'\n",
             "[[table]]\nid = 't'\ntitle = 'T'\n[[table.row]]\nid = 'b'\nlabel = 'B'\ncombines = 'a'\n",
+            "[[table]]\nid = 't'\ntitle = 'T'\n[[table.row]]\nid = 'a'\nlabel = 'A'\noptions = {}\nseeds = [1, 2]\n"
+            "needs = 'x'\n[[table.row]]\nid = 'b'\nlabel = 'B'\ncombines = 'a'\n",
+            "[[table]]\nid = 't'\ntitle = 'T'\n[[table.row]]\nid = 'a'\nlabel = 'A'\noptions = {}\nseeds = [1, 2]\n"
+            "[[table.row]]\nid = 'b'\nlabel = 'B'\ncombines = 'a'\npredicted_tags = true\n",
             "[other]\n",
             "not TOML",
         ],

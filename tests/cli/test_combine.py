@@ -14,9 +14,11 @@ import pytest
 import easyfirst
 from easyfirst.model.parameters import initial_parameters
 from easyfirst.model.store import sizes_of
+from easyfirst.model.vectors import Vectors
+from easyfirst.model.word_vectors import WordVectors
 from easyfirst.parser import Parser, load
 from easyfirst.text.tagger import Tagger
-from easyfirst.text.tagger_store import initial_tagger
+from easyfirst.text.tagger_store import initial_tagger, together
 from easyfirst.treebank.conllu import read_conllu
 from tests.small_models import TREEBANK, small_model, small_tagger, small_tokenizer
 
@@ -26,7 +28,7 @@ WORDS = ["The", "fox", "jumps", "over", "it"]
 
 @pytest.fixture(scope="module")
 def models(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
-    """The same settings and treebank, other weights; the first has a tokenizer too."""
+    """The same settings and treebank, other weights; the second has a tokenizer too."""
     folder = tmp_path_factory.mktemp("models")
     for seed in (1, 2, 3):
         model, tagger = small_model("both"), small_tagger().model
@@ -35,7 +37,7 @@ def models(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
         tags = initial_tagger(tagger.config, tagger.vocabulary, np.random.default_rng(seed))
         parser = Parser(
             replace(model, arrays=arrays),
-            tokenizer=small_tokenizer() if seed == 1 else None,
+            tokenizer=small_tokenizer() if seed == 2 else None,
             tagger=Tagger(replace(tagger, arrays=tags)),
         )
         parser.save(folder / f"my-{seed}")
@@ -88,9 +90,9 @@ def test_verbs_take_it_like_any_other(combined: Path, run: Run, tmp_path: Path) 
 
 
 def test_without_dev_it_says_what_is_missing(models: list[Path], run: Run, tmp_path: Path) -> None:
-    done = run("combine", models[1], models[2], "--out", tmp_path / "two")
+    done = run("combine", models[0], models[2], "--out", tmp_path / "two")
     assert done.returncode == 0
-    assert b"not calibrated; 'easyfirst calibrate" in done.stderr
+    assert b"two DEV --predicted-tags' does that" in done.stderr
     assert load(tmp_path / "two").tokenizer is None
 
 
@@ -129,6 +131,38 @@ def test_one_tagger_for_all_stays_one(models: list[Path], run: Run, tmp_path: Pa
     assert tagger.model.config.members == 1
 
 
+def test_members_of_taggers_count_once(models: list[Path], run: Run, tmp_path: Path) -> None:
+    """Seeds 1 and 2 with two members each have one in common."""
+    taggers = [load(path).tagger for path in models]
+    for name, pair in (("a", taggers[:2]), ("b", taggers[1:])):
+        number = 0 if name == "a" else 1
+        of_pair = together([tagger.model for tagger in pair if tagger is not None])
+        Parser(load(models[number]).model, tagger=Tagger(of_pair)).save(tmp_path / name)
+    assert run("combine", tmp_path / "a", tmp_path / "b", "--out", tmp_path / "out").returncode == 0
+    tagger = load(tmp_path / "out").tagger
+    assert tagger is not None
+    assert tagger.model.config.members == 3
+
+
+def test_vectors_of_taggers_must_be_the_same(models: list[Path], run: Run, tmp_path: Path) -> None:
+    for number, value in enumerate((1.0, 2.0)):
+        vectors = WordVectors.of(Vectors(("the", "fox"), np.full((2, 3), value, dtype=np.float32) + np.eye(2, 3)))
+        Parser(load(models[number]).model, tagger=small_tagger(vectors)).save(tmp_path / str(number))
+    done = run("combine", tmp_path / "0", tmp_path / "1", "--out", tmp_path / "out")
+    assert done.returncode == 2
+    assert b"its word vectors are not the same; give all of them the same --embeddings" in done.stderr
+
+
+def test_a_training_run_is_not_replaced(models: list[Path], run: Run, tmp_path: Path) -> None:
+    (tmp_path / "out" / "training").mkdir(parents=True)
+    for verb in (["combine", *models], ["pack", models[0]]):
+        done = run(*verb, "--out", tmp_path / "out", "--overwrite")
+        assert done.returncode == 2
+        assert b"has a training run" in done.stderr
+    (tmp_path / "file").touch()
+    assert b"is a file" in run("combine", *models, "--out", tmp_path / "file", "--overwrite").stderr
+
+
 def test_nothing_is_replaced_unasked(models: list[Path], run: Run, tmp_path: Path) -> None:
     Parser(small_model("none")).save(tmp_path / "out")
     refused = run("combine", *models, "--out", tmp_path / "out")
@@ -141,7 +175,7 @@ def test_nothing_is_replaced_unasked(models: list[Path], run: Run, tmp_path: Pat
     assert b"is one of the models" in onto_itself.stderr
 
 
-def test_no_dev_sentence_with_tags_loses_nothing(models: list[Path], run: Run, tmp_path: Path) -> None:
+def test_predicting_tags_without_a_tagger_loses_nothing(models: list[Path], run: Run, tmp_path: Path) -> None:
     """What can go wrong goes wrong before anything is written."""
     for number in (0, 1):
         Parser(load(models[number]).model).save(tmp_path / str(number))

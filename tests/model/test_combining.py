@@ -19,6 +19,7 @@ from easyfirst.model.word_vectors import WordVectors
 from easyfirst.nn.members import MAX_MEMBERS, join_members, split_members
 from easyfirst.parsing.batch import BatchParser
 from easyfirst.treebank.sentence import Sentence
+from tests.calibrations import BY_HAND
 
 MakeModel = Callable[..., Model]
 NAMES = ("a", "b", "c")
@@ -51,7 +52,6 @@ def test_members_keep_their_arrays(three: list[Model]) -> None:
     combined = combine_models(three, NAMES)
     assert combined.config.members == 3
     assert combined.config.network == three[0].config.network
-    assert combined.calibration is None
     for arrays, model in zip(split_members(combined.arrays, 3), three, strict=True):
         assert arrays.keys() == model.arrays.keys()
         assert all(np.array_equal(arrays[name], array) for name, array in model.arrays.items())
@@ -65,6 +65,19 @@ def test_what_is_combined_is_saved_and_loaded(three: list[Model], tmp_path: Path
         assert loaded.config == combined.config
         found, expected = (first_scores(model, sentences) for model in (loaded, combined))
         np.testing.assert_allclose(found, expected, atol=1e-6 if bits == 32 else 0.05)
+
+
+def test_eight_bits(make_model: MakeModel, tmp_path: Path, sentences: list[Sentence]) -> None:
+    combined = combine_models([make_model(seed=seed, tree_dim=32, vector_dim=32) for seed in (1, 2)], NAMES[:2])
+    save_model(tmp_path, combined, bits=8)
+    found, expected = (first_scores(model, sentences) for model in (load_model(tmp_path), combined))
+    np.testing.assert_allclose(found, expected, atol=0.1)
+    assert found != expected
+
+
+def test_a_calibration_is_of_other_scores(three: list[Model]) -> None:
+    calibrated = replace(three[0], calibration=BY_HAND)
+    assert combine_models([calibrated, three[1]], NAMES[:2]).calibration is None
 
 
 def test_combining_what_has_been_combined(three: list[Model]) -> None:
@@ -121,8 +134,21 @@ class TestVectors:
 
     def test_others_are_refused(self, make_model: MakeModel) -> None:
         models = [self.model_with(make_model, seed, seed, is_shared=True) for seed in (1, 2)]
-        with pytest.raises(ModelError, match="b cannot be put together with a: its external vectors are not the same"):
+        with pytest.raises(ModelError, match="b cannot be put together with a: its word vectors are not the same"):
             combine_models(models, NAMES[:2])
+
+    def test_some_without(self, make_model: MakeModel) -> None:
+        with_vectors = self.model_with(make_model, 1, 1, is_shared=True)
+        for other in (make_model(seed=2), self.model_with(make_model, 2, 1, is_shared=False)):
+            for models in ([with_vectors, other], [other, with_vectors]):
+                with pytest.raises(ModelError, match=r"word vectors are not the same; .* --freeze-embeddings or not"):
+                    combine_models(models, NAMES[:2])
+
+    def test_another_width(self, make_model: MakeModel) -> None:
+        one, other = (self.model_with(make_model, seed, 0, is_shared=False) for seed in (1, 2))
+        wider = replace(other, arrays={**other.arrays, "words.external": np.zeros((3, 6), dtype=np.float32)})
+        with pytest.raises(ModelError, match="of another width"):
+            combine_models([one, wider], NAMES[:2])
 
 
 class TestRefused:
@@ -138,11 +164,26 @@ class TestRefused:
         with pytest.raises(ModelError, match=r"b cannot .* a: its network is .* \(network.window is 1, not 2\)"):
             combine_models([make_model(), make_model(window=1)], NAMES[:2])
 
-    def test_other_relations(self, three: list[Model]) -> None:
-        one = three[0]
-        other = replace(one, vocabulary=replace(one.vocabulary, relations=one.vocabulary.relations[::-1]))
-        with pytest.raises(ModelError, match="its relations are not the same; train all of them on the same treebank"):
-            combine_models([one, other], NAMES[:2])
+    def test_a_member_of_another(self, three: list[Model]) -> None:
+        pair = combine_models(three[:2], NAMES[:2])
+        with pytest.raises(ModelError, match="b is the same parser as ab"):
+            combine_models([pair, three[1]], ("ab", "b"))
+        with pytest.raises(ModelError, match="ab has a member of b"):
+            combine_models([three[1], pair], ("b", "ab"))
+
+    @pytest.mark.parametrize(
+        ("what", "message"),
+        [
+            ({"relations": ("a", "b", "c", "d")}, "other relations"),
+            ({"root_relation": "top"}, "other root relations"),
+            ({"words": {}}, "other words"),
+            ({"characters": {}}, "other characters"),
+        ],
+    )
+    def test_other_names(self, three: list[Model], what: dict[str, object], message: str) -> None:
+        other = replace(three[1], vocabulary=replace(three[1].vocabulary, **what))
+        with pytest.raises(ModelError, match=f"it has {message}; train all of them on the same treebank"):
+            combine_models([three[0], other], NAMES[:2])
 
     def test_too_many(self, make_model: MakeModel) -> None:
         models = [make_model(seed=seed) for seed in range(MAX_MEMBERS + 1)]
@@ -156,12 +197,22 @@ class TestRefused:
 
 
 def test_the_card(three: list[Model]) -> None:
-    first = replace(three[0], card="# a\n\n- Licence: CC0\n\n## Data\n\n| rows |\n\n## Confidence\n\nstale\n")
+    scores = "| all words, full relations (selects the model) | 90.12 | 88.34 | 1,234 |"
+    sections = [
+        "# a\n\n- Licence: CC0; with care",
+        "## Data\n\n| rows |\n\n<!-- mark -->",
+        "## Whose\n\nThanks.",
+        f"## Scores\n\n{scores}",
+        "## Confidence\n\nstale",
+    ]
+    first = replace(three[0], card="\n\n".join(sections) + "\n")
     card = combine_models([first, *three[1:]], NAMES).card
     assert card.startswith("# a + b + c\n")
     assert "3 networks" in card
-    assert "| `b` | 8 |" in card
-    assert "| rows |" in card
-    assert "- Licence: CC0; not stated" in card
+    assert "| `a` | 1 | 7 | 90.12 | 88.34 |" in card
+    assert "| `b` | 1 | 8 |  |  |" in card
+    assert "## Data\n\n| rows |\n\n## Whose\n\nThanks.\n\n## Scores" in card
+    assert "- Licence: CC0; with care; not stated" in card
+    assert "mark" not in card
     assert "stale" not in card
     assert "Not measured" in card

@@ -2,16 +2,25 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from typing import Any, cast
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from easyfirst.nn.members import join_members
+from easyfirst.parsing.batch import BatchParser
 from easyfirst.parsing.derivation import Attachment
 from easyfirst.parsing.engine import Engine, easiest
+from easyfirst.parsing.parse import Parse
 from easyfirst.parsing.workspace import Workspace
+from easyfirst.treebank.sentence import Sentence
 from tests.derivations import derivation_of
 from tests.nn.random_models import Model, Sample, lengths_of, models
+from tests.small_models import small_model
 from tests.twins import LEFT, RIGHT
 
 
@@ -60,6 +69,26 @@ def test_a_member_three_times_is_the_member(model: Model, seed: int) -> None:
     batch = model.sentences([7, 5, 2], seed)
     for alone, thrice in zip(parse([model], batch), parse([model] * 3, batch), strict=True):
         np.testing.assert_allclose([a.score for a in alone[:1]], [a.score for a in thrice[:1]], atol=1e-4)
+
+
+class Counting(BatchParser):
+    """Notes how many sentences its batches have."""
+
+    sizes: list[int]
+
+    def parse_batch(self, sentences: Sequence[Sentence], *rest: Any) -> Iterator[Parse]:
+        self.sizes.append(len(sentences))
+        return super().parse_batch(sentences, *rest)
+
+
+@pytest.mark.parametrize(("n_members", "sizes"), [(1, [6, 6]), (3, [2] * 6)])
+def test_batches_take_as_much_memory_with_more_members(n_members: int, sizes: list[int]) -> None:
+    model = small_model("none")
+    arrays = join_members([model.arrays] * n_members)
+    parser = cast(Counting, Counting.of(arrays, replace(model.config, members=n_members), model.vocabulary))
+    parser.sizes = []
+    parser.parse([Sentence.from_words(["a"] * 10)] * 12, max_words=60)
+    assert parser.sizes == sizes
 
 
 def test_members_share_no_memory() -> None:

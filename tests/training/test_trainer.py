@@ -7,6 +7,7 @@ import datetime
 import gzip
 import json
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -128,6 +129,13 @@ def interrupt_in(epoch: int, n_sentences: int = 12) -> Listener:
             raise StopHere
 
     return Listener(on_progress)
+
+
+def test_members_are_trained_one_by_one(tmp_path: Path, dev: Path) -> None:
+    config = replace(config_of(), members=2)
+    with pytest.raises(ConfigError, match="trained one by one, and put together by 'easyfirst combine'"):
+        train(Job(dev, tmp_path / "m"), config, Listener())
+    assert not (tmp_path / "m").exists()
 
 
 def contents(directory: Path) -> dict[str, bytes]:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from easyfirst.cli.calibrate import parse_gold, read_gold
-from easyfirst.cli.files import warn_of_name
+from easyfirst.cli.files import check_model_output, warn_of_name
 from easyfirst.cli.threads import set_threads
 from easyfirst.errors import ModelError
 
@@ -39,7 +39,7 @@ def combine(
         typer.Option(min=1, help="Threads of the linear algebra; default (and best): 1, or OMP_NUM_THREADS."),
     ] = None,
 ) -> None:
-    """Put parsers of the same treebank together: more accurate than each of them, and as slow as all.
+    """Put parsers of the same treebank together: mostly more accurate than each of them, and as slow as all.
 
     Train them with the same settings and a --seed of their own, one after the other or at a time.
     Every attachment is then decided by the mean of their scores. Their taggers, if they have some,
@@ -56,13 +56,14 @@ def combine(
     set_threads(threads)
     for name in models:
         warn_of_name(name)
-    if out.exists() and not overwrite:
-        raise ModelError(f"{out}: exists already; choose another --out, or use --overwrite")
-    if out.exists() and any(Path(name).exists() and out.samefile(name) for name in models):
-        raise ModelError(f"{out}: is one of the models to put together; choose another --out")
+    check_model_output(out, overwrite=overwrite)
     gold = None if dev is None else read_gold(dev)
 
+    from easyfirst.model.bundled import find_model
     from easyfirst.parser import combine as combine_parsers
+
+    if out.exists() and any(out.samefile(find_model(name)) for name in models):
+        raise ModelError(f"{out}: is one of the models to put together; choose another --out")
 
     parser = combine_parsers(*models)
     parses = None if gold is None else parse_gold(parser, gold, models[0], predicted_tags=predicted_tags)
@@ -72,7 +73,8 @@ def combine(
     size = sum(path.stat().st_size for path in out.rglob("*") if path.is_file())
     print(f"the model is in {out}: {parser.config.members} members, {size / 1e6:.1f} MB", file=sys.stderr)
     if dev is None:
-        print(f"its confidence is not calibrated; 'easyfirst calibrate {out} DEV' does that", file=sys.stderr)
+        tags = " --predicted-tags" if parser.tagger is not None else ""
+        print(f"its confidence is not calibrated; 'easyfirst calibrate {out} DEV{tags}' does that", file=sys.stderr)
 
 
 def _judge(out: Path, gold: Sequence[Sentence], parses: Sequence[Parse], dev: str, *, tags: str) -> None:

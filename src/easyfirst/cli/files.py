@@ -15,7 +15,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import BinaryIO, cast
 
-from easyfirst.errors import DataError
+from easyfirst.errors import DataError, ModelError
 from easyfirst.model.bundled import hides_directory
 from easyfirst.treebank.conllu import ConlluReader
 from easyfirst.treebank.files import BYTE_ORDER_MARK, open_file
@@ -130,6 +130,16 @@ def _line_ends_missing(end: bytes) -> bytes:
     if end.endswith(b"\n"):
         return b"\r\n" if end.endswith(b"\r\n") else b"\n"
     return b"\n\n"
+
+
+def check_model_output(out: Path, *, overwrite: bool) -> None:
+    """A model may be written here."""
+    if out.exists() and not overwrite:
+        raise ModelError(f"{out}: exists already; choose another --out, or use --overwrite")
+    if out.is_file():
+        raise ModelError(f"{out} is a file, but a model is a directory; choose another --out")
+    if (out / "training").is_dir():
+        raise ModelError(f"{out}: has a training run, which could not be resumed any more; choose another --out")
 
 
 def require_files(names: Sequence[str]) -> None:

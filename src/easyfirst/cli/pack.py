@@ -7,9 +7,8 @@ from typing import Annotated
 
 import typer
 
-from easyfirst.cli.files import warn_of_name
+from easyfirst.cli.files import check_model_output, warn_of_name
 from easyfirst.cli.threads import set_threads
-from easyfirst.errors import ModelError
 
 
 def pack(
@@ -29,8 +28,7 @@ def pack(
     warn_of_name(model)
     from easyfirst.parser import load
 
-    if out.exists() and not overwrite:
-        raise ModelError(f"{out}: exists already; choose another --out, or use --overwrite")
+    check_model_output(out, overwrite=overwrite)
     load(model).save(out, bits=bits)
     size = sum(path.stat().st_size for path in out.rglob("*") if path.is_file())
     typer.echo(f"the model is in {out}: {size / 1e6:.1f} MB", err=True)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import datetime
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import PurePath
 
@@ -53,6 +53,8 @@ class MemberFacts:
     """What is to be said of a parser that became a part of another one."""
 
     name: str
+    members: int
+    """How many networks it has itself."""
     seed: int
     card: str
 
@@ -95,7 +97,10 @@ def with_section(card: str, title: str, lines: Sequence[str], *, before: str) ->
 def combined_card(facts: CombinedFacts) -> str:
     """The card of parsers put together; what it does not know itself, it takes from that of the first."""
     n_members, first = facts.config.members, facts.members[0]
-    rows = [(f"`{_inline(member.name)}`", str(member.seed), *_full_scores(member.card)) for member in facts.members]
+    rows = [
+        (f"`{_inline(member.name)}`", str(member.members), str(member.seed), *_full_scores(member.card))
+        for member in facts.members
+    ]
     licences = dict.fromkeys(licence_in(member.card) or NO_LICENCE for member in facts.members)
     sections = (
         [f"# {_inline(' + '.join(member.name for member in facts.members))}", "", _summary(facts.config)],
@@ -103,10 +108,10 @@ def combined_card(facts: CombinedFacts) -> str:
         ["score of an action is the mean of theirs.", ""],
         [f"- Put together: {facts.date.isoformat()}, with easyfirst {facts.easyfirst_version}"],
         [f"- Licence: {'; '.join(licences)}"],
-        ["", "## Members", "", "Alone; in per cent, on the development data, all words, full relations.", ""],
-        [*_table(("Model", "Seed", "UAS", "LAS"), rows)],
-        ["", "## Data", "", *section_of(first.card, "Data")],
-        ["", "## Scores", "", "Not measured: `easyfirst combine --dev` measures them."],
+        ["", "## Members", "", "Each by itself; in per cent, on the development data, all words, full relations.", ""],
+        [*_table(("Model", "Networks", "Seed", "UAS", "LAS"), rows)],
+        *(["", f"## {title}", "", *lines] for title, lines in _kept_sections(first.card)),
+        ["", "## Scores", "", "Not measured; `easyfirst evaluate` tells them."],
         ["", "## Use", "", "```", *_commands("DIRECTORY"), "```"],
         ["", "## Network", "", "Of each member.", "", *_settings(asdict(facts.config.network).items())],
         ["", "## Training", "", "Of the first member.", "", *_settings(asdict(facts.config.training).items())],
@@ -114,10 +119,13 @@ def combined_card(facts: CombinedFacts) -> str:
     return "\n".join(line for section in sections for line in section) + "\n"
 
 
-def section_of(card: str, title: str) -> list[str]:
-    """The lines of a card's section; none if there is none."""
-    found = re.search(rf"^## {re.escape(title)}\n+(.*?)(?=^## |\Z)", card, flags=re.MULTILINE | re.DOTALL)
-    return found[1].rstrip().splitlines() if found else []
+def _kept_sections(card: str) -> Iterator[tuple[str, list[str]]]:
+    """What a card says that is also true of parsers put together: all but what they say of themselves, and scores."""
+    _, *sections = re.split(r"^## ", re.sub(r"<!--.*?-->\n?", "", card, flags=re.DOTALL), flags=re.MULTILINE)
+    for section in sections:
+        title, _, text = section.partition("\n")
+        if title not in ("Members", "Confidence", "Use", "Network", "Training") and "Scores" not in title:
+            yield title, text.strip().splitlines()
 
 
 def _full_scores(card: str) -> tuple[str, str]:

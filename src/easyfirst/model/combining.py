@@ -16,11 +16,12 @@ from easyfirst.model.part import installed_version
 from easyfirst.model.store import EXTERNAL, Model
 from easyfirst.model.vocab import UNKNOWN, Vocabulary, numbered
 from easyfirst.model.weights import checksum
+from easyfirst.model.word_vectors import same_vectors
 from easyfirst.nn.arrays import Floats
 from easyfirst.nn.members import MAX_MEMBERS, join_members, split_members
 
-SAME = ("relations", "root_relation", "words", "characters", "external")
-"""What the vocabularies of members must have in common."""
+TREEBANK = "train all of them on the same treebank with the same settings, and seeds of their own"
+VECTORS = "give all of them the same --embeddings, and --freeze-embeddings or not alike"
 
 
 def combine_models(models: Sequence[Model], names: Sequence[str]) -> Model:
@@ -44,7 +45,10 @@ def combine_models(models: Sequence[Model], names: Sequence[str]) -> Model:
     if first.vectors is not None:
         arrays[EXTERNAL] = first.arrays[EXTERNAL]
     config = replace(first.config, members=n_members)
-    facts = [MemberFacts(n, model.config.training.seed, model.card) for n, model in zip(names, models, strict=True)]
+    facts = [
+        MemberFacts(name, model.config.members, model.config.training.seed, model.card)
+        for name, model in zip(names, models, strict=True)
+    ]
     card = combined_card(
         CombinedFacts(date=datetime.date.today(), easyfirst_version=installed_version(), config=config, members=facts)
     )
@@ -54,26 +58,26 @@ def combine_models(models: Sequence[Model], names: Sequence[str]) -> Model:
 def _refuse_twins(models: Sequence[Model], names: Sequence[str]) -> None:
     seen: dict[str, str] = {}
     for model, name in zip(models, names, strict=True):
-        digest = checksum(model.arrays)
-        if digest in seen:
-            raise ModelError(
-                f"{name} is the same parser as {seen[digest]}, which gains nothing; train it with a seed of its own"
-            )
-        seen[digest] = name
+        digests = [checksum(arrays) for arrays in _members(model)]
+        if known := [seen[digest] for digest in digests if digest in seen]:
+            what = f"is the same parser as {known[0]}" if model.config.members == 1 else f"has a member of {known[0]}"
+            raise ModelError(f"{name} {what}, which gains nothing; train one with a --seed of its own")
+        seen |= dict.fromkeys(digests, name)
 
 
 def _difference(first: Model, other: Model) -> str | None:
-    """What keeps two parsers from being members of one."""
+    """What keeps two parsers from being members of one, and what to do."""
     ours, theirs = asdict(first.config.network), asdict(other.config.network)
     if different := [name for name in ours if ours[name] != theirs[name]]:
         found = "; ".join(f"network.{name} is {theirs[name]}, not {ours[name]}" for name in different)
         return f"its network is another one ({found})"
-    for name in SAME:
+    for name in ("words", "characters", "relations", "root_relation"):
         if getattr(first.vocabulary, name) != getattr(other.vocabulary, name):
-            what = {"external": "external vectors", "root_relation": "root relation"}.get(name, name)
-            return f"its {what} are not the same; train all of them on the same treebank, with seeds of their own"
-    if (first.vectors and first.vectors.sha256) != (other.vectors and other.vectors.sha256):
-        return "its external vectors are not the same; give all of them the same --embeddings"
+            return f"it has other {name.replace('_', ' ').rstrip('s')}s; {TREEBANK}"
+    if first.vocabulary.external != other.vocabulary.external or not same_vectors(first.vectors, other.vectors):
+        return f"its word vectors are not the same; {VECTORS}"
+    if EXTERNAL in first.arrays and first.arrays[EXTERNAL].shape != other.arrays[EXTERNAL].shape:
+        return f"its word vectors are of another width; {VECTORS}"
     return None
 
 

@@ -62,7 +62,7 @@ def save_model(path: str | PathLike[str], model: Model, *, bits: int = 32) -> No
 
     ``bits``: of a stored weight, see ``easyfirst.model.weights``.
     """
-    _check(model.arrays, model.config, model.vocabulary)
+    _check(model.arrays, model.config, model.vocabulary, shares=model.vectors is not None)
     prepare_directory(Path(path))
     forget_calibration(Path(path))  # before the weights it is for are gone
     settings, vocabulary, arrays = model.config.to_dict(), model.vocabulary, model.arrays
@@ -95,7 +95,7 @@ def load_model(path: str | PathLike[str]) -> Model:
         vocabulary = replace(vocabulary, external=vectors.rows)
     try:
         arrays = restore(part.arrays) | ({} if vectors is None else {EXTERNAL: vectors.table})
-        _check(arrays, config, vocabulary)
+        _check(arrays, config, vocabulary, shares=vectors is not None)
     except ModelError as error:
         raise ModelError(f"{directory}: {error}") from None
     return Model(config, vocabulary, arrays, part.card or "", vectors, load_calibration(directory))
@@ -117,8 +117,9 @@ def _network_of(values: Mapping[str, Any]) -> NetworkConfig:
     return Config.from_dict({"network": values}).network
 
 
-def _check(arrays: Mapping[str, npt.NDArray[Any]], config: Config, vocabulary: Vocabulary) -> None:
-    """The arrays are those of these networks and this vocabulary, and hold numbers."""
+def _check(arrays: Mapping[str, npt.NDArray[Any]], config: Config, vocabulary: Vocabulary, *, shares: bool) -> None:
+    """The arrays are those of these networks and this vocabulary, and hold numbers. ``shares``: the members have one
+    table of external vectors."""
     network = config.network
     if tuple(vocabulary.tags) != network.tag_kinds:
         raise ModelError(f"the network needs tags of {network.tags!r}, the vocabulary has {list(vocabulary.tags)}")
@@ -126,6 +127,5 @@ def _check(arrays: Mapping[str, npt.NDArray[Any]], config: Config, vocabulary: V
         raise ModelError("the network and the vocabulary must both read characters, or neither")
     external = arrays.get(EXTERNAL)
     shapes = parameter_shapes(network, sizes_of(vocabulary, None if external is None else external.shape))
-    every = join_members([shapes] * config.members)
-    shared = {name for name in every if name.endswith(f".{EXTERNAL}") and name not in arrays}
-    check_arrays(arrays, {name: shape for name, shape in every.items() if name not in shared})
+    others = {name: shape for name, shape in shapes.items() if not (shares and name == EXTERNAL)}
+    check_arrays(arrays, join_members([shapes, *[others] * (config.members - 1)]))

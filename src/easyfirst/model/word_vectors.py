@@ -65,6 +65,13 @@ class WordVectors:
         return external_ids(self.rows, forms)
 
 
+def same_vectors(one: WordVectors | None, other: WordVectors | None) -> bool:
+    """Whether parts with these vectors can share them."""
+    if one is None or other is None:
+        return one is other
+    return one.rows == other.rows and one.sha256 == other.sha256
+
+
 def save_word_vectors(path: str | PathLike[str], vectors: WordVectors) -> None:
     arrays = {"values": vectors.values, "scales": vectors.scales}
     save_part(path, Part(KIND, {"network": {"dim": vectors.dim}}, {"words": list(vectors.rows)}, arrays))

@@ -21,7 +21,7 @@ from easyfirst.model.parameters import glorot, rnn_arrays, rnn_shapes
 from easyfirst.model.part import VECTORS, Part, load_part, save_part
 from easyfirst.model.vocab import UNKNOWN, normalise, numbered, ranked_names, spelling_of, tags_of
 from easyfirst.model.weights import check_arrays, checksum, restore
-from easyfirst.model.word_vectors import WordVectors, load_word_vectors
+from easyfirst.model.word_vectors import WordVectors, load_word_vectors, same_vectors
 from easyfirst.nn.arrays import Floats, Ints
 from easyfirst.nn.characters import Spelling
 from easyfirst.nn.members import MAX_MEMBERS, join_members, split_members
@@ -173,25 +173,29 @@ def initial_tagger(config: TaggerConfig, vocabulary: TaggerVocabulary, rng: np.r
 
 
 def together(taggers: Sequence[TaggerModel]) -> TaggerModel:
-    """Taggers of the same treebank and sizes as one, which has the members of all."""
+    """Taggers of the same treebank and sizes as one, which has the members of all, each once."""
     first = taggers[0]
     members = [arrays for tagger in taggers for arrays in split_members(tagger.arrays, tagger.config.members)]
-    return replace(first, config=replace(first.config, members=len(members)), arrays=join_members(members))
+    different = list({checksum(arrays): arrays for arrays in members}.values())
+    return replace(first, config=replace(first.config, members=len(different)), arrays=join_members(different))
 
 
 def combine_taggers(taggers: Sequence[TaggerModel], names: Sequence[str]) -> TaggerModel:
-    """One tagger of all that are different; a :class:`ModelError` says which do not go together. ``names``: what
-    messages call their models."""
+    """One tagger of all; a :class:`ModelError` says which do not go together. ``names``: what messages call their
+    models."""
     first = taggers[0]
-    different = {checksum(tagger.arrays): tagger for tagger in taggers}
     for tagger, name in zip(taggers, names, strict=True):
-        same_network = replace(tagger.config, members=1) == replace(first.config, members=1)
-        if not same_network or tagger.vocabulary != first.vocabulary:
-            raise ModelError(
-                f"the tagger of {name} cannot be put together with that of {names[0]}: its network or its words are "
-                "not the same; train all of them on the same treebank with the same settings"
-            )
-    return together(list(different.values()))
+        pair = f"the tagger of {name} cannot be put together with that of {names[0]}"
+        if replace(tagger.config, members=1) != replace(first.config, members=1):
+            raise ModelError(f"{pair}: its network is another one; train all of them with the same settings")
+        if tagger.vocabulary != first.vocabulary:
+            raise ModelError(f"{pair}: its words or tags are not the same; train all of them on the same treebank")
+        if not same_vectors(tagger.vectors, first.vectors):
+            raise ModelError(f"{pair}: its word vectors are not the same; give all of them the same --embeddings")
+    n_members = sum(tagger.config.members for tagger in taggers)
+    if n_members > MAX_MEMBERS:
+        raise ModelError(f"their taggers have {n_members} members in all; at most {MAX_MEMBERS} can be put together")
+    return together(taggers)
 
 
 def save_tagger(path: str | PathLike[str], model: TaggerModel, *, bits: int = 32) -> None:
