@@ -161,7 +161,15 @@ class Config:
 _STRONG = Config(
     "strong",
     NetworkConfig(vector_dim=400, deep_bilstm=True, spelling_dim=48),
-    TrainingConfig(epochs=12, min_count=2, attention=1.0, dropout=0.2, final_rate=0.05, averaging=0.999),
+    TrainingConfig(
+        epochs=12,
+        min_count=2,
+        freeze_external=True,
+        attention=1.0,
+        dropout=0.2,
+        final_rate=0.05,
+        averaging=0.999,
+    ),
 )
 """What has been learnt since the paper, in the same architecture; docs/results.md is to say what each part is worth."""
 
