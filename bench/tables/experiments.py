@@ -311,7 +311,7 @@ def _check(plan: Plan) -> None:
 def _check_combined(table: Table, row: Row) -> None:
     """The row that is to be put together is trained with several seeds, and this one says nothing of trainings."""
     other, place = table.row(row.combines), f"{table.id}.{row.id}"
-    if row.options is not None or row.settings or row.predicted_tags or isinstance(row.seeds, list):
+    if row.options is not None or row.settings or row.predicted_tags or row.seeds != (1,):
         raise DeclarationError(f"{place}: combines {other.id}, so it has no options, settings or seeds of its own")
     if other.options is None or other.needs or not {*row.languages} <= {*other.languages}:
         raise DeclarationError(f"{place}: {other.id} is not trained in all its languages")

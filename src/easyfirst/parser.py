@@ -59,7 +59,7 @@ def load(name: str | PathLike[str]) -> Parser:
 
 def combine(*names: str | PathLike[str]) -> Parser:
     """One parser of several, which were trained on the same treebank with seeds of their own: the score of an action is
-    the mean of theirs. It is mostly more accurate than each, and as slow as all. If all have taggers, these tag
+    the mean of theirs. It should parse better than each, and is as slow as all. If all have taggers, these tag
     together too.
 
     Names are those that :func:`load` takes. Raises :class:`easyfirst.errors.ModelError` if they do not go together.

@@ -39,11 +39,11 @@ def combine(
         typer.Option(min=1, help="Threads of the linear algebra; default (and best): 1, or OMP_NUM_THREADS."),
     ] = None,
 ) -> None:
-    """Put parsers of the same treebank together: mostly more accurate than each of them, and as slow as all.
+    """Put parsers of the same treebank together, to parse better than each of them; as slow as all.
 
     Train them with the same settings and a --seed of their own, one after the other or at a time.
     Every attachment is then decided by the mean of their scores. Their taggers, if they have some,
-    tag together too; the tokenizer is the first one's. 'easyfirst pack' makes the result smaller.
+    tag together too; the tokenizer is that of the first that has one. 'easyfirst pack' makes the result smaller.
 
     \b
     Examples:
