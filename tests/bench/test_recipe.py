@@ -1,4 +1,4 @@
-"""The scripts that docs/recipe.md tells the owners of PTB and CTB to use."""
+"""The scripts that docs/recipe.md tells the owners of PTB and CTB to use, and one that looks into a finding."""
 
 from __future__ import annotations
 
@@ -7,11 +7,14 @@ import subprocess
 import sys
 from pathlib import Path
 
+import by_modifiers
 import check_split
 import pytest
 import score_by_tags
 
 from easyfirst.treebank.conllu import read_conllu
+from easyfirst.treebank.scores import Tally
+from easyfirst.treebank.tree import Tree
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 TABLES = ROOT / "bench" / "tables"
@@ -58,3 +61,21 @@ def test_jackknifed_tags(toys: Path) -> None:
     assert all("_" not in sentence.upos for sentence in made)
     folds = json.loads((toys / "tagged" / "jackknife" / "fold-1.json").read_bytes())
     assert folds["tags"]
+
+
+def test_scores_by_modifiers(tmp_path: Path) -> None:
+    heads, relations = (2, 3, 0, 5, 3, 3), ("case", "obl:tmod", "root", "amod", "obj", "punct")
+    forms = ("on", "Monday", "saw", "old", "friends", ".")
+    words = enumerate(zip(forms, heads, relations, strict=True), 1)
+    lines = [f"{m}\t{form}\t_\tX\t_\t_\t{head}\t{relation}\t_\t_\n" for m, (form, head, relation) in words]
+    path = tmp_path / "gold.conllu"
+    path.write_text("".join(lines) + "\n", encoding="utf-8")
+    [gold] = read_conllu(path)
+    nothing, functions, others = by_modifiers.GROUPS
+    assert by_modifiers.groups(gold) == [nothing, functions, others, nothing, others, nothing]
+    system = Tree((3, 3, 0, 5, 3, 2), ("case", "obl", "root", "det", "obj", "punct"))
+    counts = by_modifiers.tallies([gold], [system])
+    assert counts == {nothing: Tally(2, 1, 0), functions: Tally(1, 1, 0), others: Tally(2, 2, 2)}
+    header, rows = by_modifiers.table(["rows.a"], {"en": {"rows.a": counts}})
+    assert header == ["", "the word has", "words", "rows.a"]
+    assert rows[0] == ["en", nothing, "40 %", "50.0 / 0.0"]

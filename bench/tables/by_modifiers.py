@@ -1,0 +1,94 @@
+"""What the tree encoding is for: how rows of the tables do on words with and without modifiers of their own, on dev.
+
+    python bench/tables/by_modifiers.py --data DIR --out DIR rows.bottom-up rows.htlstm
+
+DIRs as for run.py, which must have trained the rows; their first seeds are looked at. Words are grouped by their gold
+modifiers. Punctuation is not counted, neither as a word nor as a modifier. To the row ``bottom-up``, whose vectors are
+those of head words alone, a word looks the same before and after it has got its modifiers.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+
+from experiments import FOLDER, Run, read_plan
+from work import Folders
+
+import easyfirst
+from easyfirst.treebank.conllu import read_conllu
+from easyfirst.treebank.scores import Tally, is_punctuation
+from easyfirst.treebank.sentence import Sentence
+from easyfirst.treebank.tree import Tree
+
+sys.path.append(str(FOLDER.parent))
+
+import report
+
+FUNCTION_RELATIONS = frozenset({"aux", "auxpass", "case", "cc", "clf", "cop", "det", "mark", "neg"})
+"""Of words that say what another word is to its head, in UD 1 and 2."""
+GROUPS = ("no modifiers", "function words only", "other modifiers, too")
+
+
+def groups(sentence: Sentence) -> list[str]:
+    """The group of each word."""
+    found = [GROUPS[0]] * len(sentence)
+    for form, head, relation in zip(sentence.forms, sentence.heads, sentence.relations, strict=True):
+        if head and not is_punctuation(form):
+            is_function = (relation or "").partition(":")[0] in FUNCTION_RELATIONS
+            found[head - 1] = GROUPS[1] if is_function and found[head - 1] != GROUPS[2] else GROUPS[2]
+    return found
+
+
+def tallies(gold: Iterable[Sentence], trees: Iterable[Tree]) -> dict[str, Tally]:
+    """The scores of each group; relations in full."""
+    counts = {group: Tally() for group in GROUPS}
+    for sentence, tree in zip(gold, trees, strict=True):
+        columns = (sentence.forms, groups(sentence), sentence.heads, tree.heads, sentence.relations, tree.relations)
+        for form, group, head, found, relation, label in zip(*columns, strict=True):
+            if not is_punctuation(form):
+                counts[group] += Tally(1, head == found, head == found and relation == label)
+    return counts
+
+
+def measure(run: Run, folders: Folders) -> dict[str, Tally]:
+    """Of the model that a run selected."""
+    gold = list(read_conllu(folders.data / run.treebank.dev))
+    parses = easyfirst.load(folders.of(run) / "model").parse(gold)
+    return tallies(gold, (parse.tree for parse in parses))
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("rows", nargs="+", help="table.row, each against the first")
+    parser.add_argument("--data", type=Path, required=True, help="the folder of the treebanks")
+    parser.add_argument("--out", type=Path, required=True, help="the folder of the runs")
+    options = parser.parse_args()
+    plan, folders = read_plan(), Folders(options.data, Path(), options.out)
+    found: dict[str, dict[str, dict[str, Tally]]] = {}
+    for language in plan.treebanks:
+        runs = [next(run for run in plan.runs() if f"{row}.{language}.1" in run.places) for row in options.rows]
+        found[language] = {row: measure(run, folders) for row, run in zip(options.rows, runs, strict=True)}
+    result = {
+        language: {row: {group: tally.to_dict() for group, tally in counts.items()} for row, counts in rows.items()}
+        for language, rows in found.items()
+    }
+    report.write("by_modifiers", {"part": "dev", "scores": result}, *table(options.rows, found))
+
+
+def table(names: Sequence[str], found: dict[str, dict[str, dict[str, Tally]]]) -> tuple[list[str], list[list[object]]]:
+    """Header and lines: the share of the words, and UAS / LAS of each row."""
+    lines: list[list[object]] = []
+    for language, rows in found.items():
+        for group in GROUPS:
+            of_group = [rows[name][group] for name in names]
+            share = 100 * of_group[0].words / sum(tally.words for tally in rows[names[0]].values())
+            scores = [f"{tally.uas:.1f} / {tally.las:.1f}" for tally in of_group]
+            lines.append([language, group, f"{share:.0f} %", *scores])
+    return ["", "the word has", "words", *names], lines
+
+
+if __name__ == "__main__":
+    main()
