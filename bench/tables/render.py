@@ -174,10 +174,12 @@ def reference_lines(plan: Plan, reference: Reference, recorded: dict[str, Line])
     yield from [f"Beside {reference.label}, dev, all words and full relations, UAS / LAS after each epoch:", ""]
     shown: list[list[object]] = []
     for number, figures in enumerate(reference.epochs, 1):
-        ours = [line["dev_by_epoch"][number - 1] for line in lines[:1] if len(line["dev_by_epoch"]) >= number]
+        ours = [line["dev_by_epoch"][number - 1] for line in lines if len(line["dev_by_epoch"]) >= number]
         theirs = " / ".join(f"{figure:.2f}" for figure in figures)
-        shown.append([number, theirs, " / ".join(f"{figure:.2f}" for figure in ours[0]) if ours else NOT_RUN])
-    yield from markdown(["epoch", "theirs", f"ours ({row.label}, first seed)"], shown)
+        shown.append(
+            [number, theirs, " / ".join(str(Score.of(values)) for values in zip(*ours, strict=True)) or NOT_RUN]
+        )
+    yield from markdown(["epoch", "theirs", f"ours ({row.label})"], shown)
 
 
 def published_lines() -> Iterator[str]:

@@ -25,6 +25,11 @@ class Score:
     spread: float
     n: int
 
+    @classmethod
+    def of(cls, values: Sequence[float]) -> Score:
+        """Of at least one seed."""
+        return cls(fmean(values), max(values) - min(values), len(values))
+
     def __str__(self) -> str:
         return f"{self.mean:.2f}" if self.n == 1 else f"{self.mean:.2f} [{self.spread:.2f}]"
 
@@ -32,7 +37,7 @@ class Score:
 def score(lines: Sequence[Line], part: str, convention: str, name: str) -> Score | None:
     """Of the runs of a row; ``part``: dev or test."""
     values = [line[part][convention][name] for line in lines if line.get(part)]
-    return Score(fmean(values), max(values) - min(values), len(values)) if values else None
+    return Score.of(values) if values else None
 
 
 def largest_spread(plan: Plan, recorded: dict[str, Line], language: str, part: str, name: str) -> float | None:

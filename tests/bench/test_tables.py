@@ -139,3 +139,14 @@ class TestPage:
         lines = [{"dev": {"ud": {"LAS": value}}, "test": None} for value in (80.0, 81.0)]
         assert summary.score(lines, "dev", "ud", "LAS") == summary.Score(80.5, 1.0, 2)
         assert summary.score(lines, "test", "ud", "LAS") is None
+
+    def test_epochs_beside_another_implementation(self) -> None:
+        plan = experiments.read_plan()
+        [reference] = plan.references
+        [table] = [table for table in plan.tables if table.id == "rows"]
+        one, two = plan.runs_of(table, table.row("bilstm"), "en")
+        recorded = {one.key: {"dev_by_epoch": [[80.0, 70.0], [82.0, 72.0]]}, two.key: {"dev_by_epoch": [[81.0, 70.5]]}}
+        lines = list(render.reference_lines(plan, reference, recorded))
+        assert "| 1 | 83.90 / 80.20 | 80.50 [1.00] / 70.25 [0.50] |" in lines
+        assert "| 2 | 86.30 / 83.40 | 82.00 / 72.00 |" in lines
+        assert "| 3 | 87.50 / 84.90 | not run yet |" in lines
