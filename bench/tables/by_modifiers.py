@@ -14,7 +14,7 @@ import sys
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
-from experiments import FOLDER, Run, read_plan
+from experiments import FOLDER, Plan, Run, read_plan
 from work import Folders
 
 import easyfirst
@@ -53,6 +53,14 @@ def tallies(gold: Iterable[Sentence], trees: Iterable[Tree]) -> dict[str, Tally]
     return counts
 
 
+def first_run(plan: Plan, row: str, language: str) -> Run:
+    """The training of a row with seed 1."""
+    for run in plan.runs():
+        if f"{row}.{language}.1" in run.places:
+            return run
+    raise LookupError(f"no table trains a row {row} in the language {language}; run.py --list shows all")
+
+
 def measure(run: Run, folders: Folders) -> dict[str, Tally]:
     """Of the model that a run selected."""
     gold = list(read_conllu(folders.data / run.treebank.dev))
@@ -62,15 +70,18 @@ def measure(run: Run, folders: Folders) -> dict[str, Tally]:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("rows", nargs="+", help="table.row, each against the first")
+    parser.add_argument("rows", nargs="+", help="as table.row; of both languages")
     parser.add_argument("--data", type=Path, required=True, help="the folder of the treebanks")
     parser.add_argument("--out", type=Path, required=True, help="the folder of the runs")
     options = parser.parse_args()
     plan, folders = read_plan(), Folders(options.data, Path(), options.out)
-    found: dict[str, dict[str, dict[str, Tally]]] = {}
-    for language in plan.treebanks:
-        runs = [next(run for run in plan.runs() if f"{row}.{language}.1" in run.places) for row in options.rows]
-        found[language] = {row: measure(run, folders) for row, run in zip(options.rows, runs, strict=True)}
+    try:
+        found = {
+            language: {row: measure(first_run(plan, row, language), folders) for row in options.rows}
+            for language in plan.treebanks
+        }
+    except (LookupError, OSError, easyfirst.EasyFirstError) as error:
+        parser.error(str(error.args[0] if isinstance(error, LookupError) else error))
     result = {
         language: {row: {group: tally.to_dict() for group, tally in counts.items()} for row, counts in rows.items()}
         for language, rows in found.items()

@@ -191,7 +191,6 @@ def record(run: Run, folders: Folders) -> Line:
         "cpu_seconds": round(sum(line["cpu_seconds"] for line in every), 1),
         "dev": _rounded(best["dev"]),
         "dev_by_epoch": [[epoch["dev"]["full"]["UAS"], epoch["dev"]["full"]["LAS"]] for epoch in epochs],
-        "violations_by_epoch": [round(epoch["violations_per_sentence"], 3) for epoch in epochs],
     }
 
 
