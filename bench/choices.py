@@ -16,6 +16,7 @@ os.environ |= {
 
 import argparse
 import dataclasses
+import functools
 import statistics
 import subprocess
 import sys
@@ -108,7 +109,7 @@ def plain_against_written_derivatives(rounds: int) -> float:
         for tensor in learner.parameters.values():
             tensor.grad = None
 
-    plain = dataclasses.replace(TORCH, lstm_layer=lambda layer, x, n: run_layer(TORCH, CELLS["lstm"], layer, x, n))
+    plain = dataclasses.replace(TORCH, lstm_layer=functools.partial(run_layer, TORCH, CELLS["lstm"]))
 
     def learn_plainly() -> None:
         climb = TreeEncoder._climb  # pyright: ignore[reportPrivateUsage]

@@ -54,12 +54,13 @@ async def send(address: str, bodies: Sequence[bytes], *, connections: int, retri
         reader, writer = await asyncio.open_connection(url.hostname, url.port, limit=1 << 24)
         for number, body in waiting:
             begin = time.perf_counter()
-            for attempt in range(retries + 1):
-                status, answer = await _ask(reader, writer, head, body)
-                if status != 503 or attempt == retries:
+            status, answer = await _ask(reader, writer, head, body)
+            for _ in range(retries):
+                if status != 503:
                     break
                 outcome.retries += 1
                 await asyncio.sleep(0.02)
+                status, answer = await _ask(reader, writer, head, body)
             outcome.waits.append(time.perf_counter() - begin)
             outcome.statuses[status] += 1
             outcome.answers[number] = answer

@@ -20,7 +20,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from itertools import islice
@@ -36,7 +36,7 @@ AT_ONCE = (1, 10)
 
 
 @contextmanager
-def server(model: str) -> Iterator[tuple[str, int]]:
+def server(model: str) -> Generator[tuple[str, int]]:
     """The address and the process of a server."""
     command = [sys.executable, "-m", "easyfirst", "serve", "--model", model, "--port", "0", "--no-open"]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:

@@ -101,7 +101,7 @@ def main() -> None:
     seconds = speeds(given.model, given.treebank, given.runs)
     n_words = sum(len(sentence) for sentence in easyfirst.read_conllu(given.treebank))
     ratio = seconds["the parser alone"] / seconds["text to trees"]
-    rows: list[list[object]] = [[name, f"{value:.3f} s of CPU time"] for name, value in found.items()]
+    rows = [[name, f"{value:.3f} s of CPU time"] for name, value in found.items()]
     rows += [
         [name, f"{1e6 * value / n_words:.0f} microseconds a word, {n_words / value:,.0f} words/s"]
         for name, value in seconds.items()

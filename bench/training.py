@@ -29,6 +29,7 @@ from easyfirst.model.config import Config
 from easyfirst.parsing.engine import Engine
 from easyfirst.training import learner
 from easyfirst.training.checkpoint import load_checkpoint
+from easyfirst.training.epoch import EpochStats
 from easyfirst.training.material import Job, Material
 from easyfirst.training.optimizer import Optimizer
 from easyfirst.training.trainer import FOLDER, Run
@@ -70,6 +71,10 @@ class Silent:
     def epoch_end(self, metrics: object, *, is_best: bool) -> None: ...
 
 
+def ignore(_: EpochStats) -> None:
+    """What is said after every batch."""
+
+
 def measure(train: Path, dev: Path, run: Path, *, is_late: bool) -> dict[str, Any]:
     """One epoch, timed by part."""
     torch.set_num_threads(1)
@@ -85,7 +90,7 @@ def measure(train: Path, dev: Path, run: Path, *, is_late: bool) -> dict[str, An
     watch.wrap(torch.Tensor, "backward", "backward")
     watch.wrap(Optimizer, "step", "update")
     started = time.process_time()
-    stats = training.teacher.run_epoch(lambda _: None)
+    stats = training.teacher.run_epoch(len(training.history) + 1, ignore)
     seconds = time.process_time() - started
     watch.seconds["other"] = seconds - sum(watch.seconds.values())
     return {
