@@ -40,16 +40,19 @@ def _cpu() -> str:
     return f"{values.get('model name', 'unknown')}, {'AVX-512' if has_avx512 else 'no AVX-512'}"
 
 
+def table(header: Sequence[str], rows: Sequence[Sequence[object]]) -> list[str]:
+    """The lines of a table in Markdown."""
+    return ["| " + " | ".join(map(str, line)) + " |" for line in (header, ["---"] * len(header), *rows)]
+
+
 def write(name: str, result: dict[str, Any], header: Sequence[str], rows: Sequence[Sequence[object]]) -> None:
     """``results/<name>.json`` and ``results/<name>.md``; the table is printed too."""
     RESULTS.mkdir(exist_ok=True)
     result = {**conditions(), **result}
     (RESULTS / f"{name}.json").write_text(json.dumps(result, indent=2) + "\n", encoding="utf-8")
-    table = [header, ["---"] * len(header), *rows]
-    lines = ["| " + " | ".join(str(cell) for cell in row) + " |" for row in table]
     facts = f"{result['date']}, {result['cpu']}, Python {result['python']}, " + ", ".join(
         f"{package} {version}" for package, version in result["versions"].items()
     )
-    text = "\n".join([*lines, "", facts, ""])
+    text = "\n".join([*table(header, rows), "", facts, ""])
     (RESULTS / f"{name}.md").write_text(text, encoding="utf-8")
     print(text)

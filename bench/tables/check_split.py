@@ -5,7 +5,8 @@
 
 Sentences, words, relations, tags, and the shares of sentences and arcs that are not projective. Of the expected counts
 some are certain, and a difference is an error (exit code 1); others are marked "check": they are quoted from memory or
-depend on the version of a converter, so a difference is a reason to look, not an error.
+depend on the version of a converter, so a difference is a reason to look, not an error. A file that is empty, cannot be
+read or has something else than trees is an error, too (exit code 2).
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ import sys
 from dataclasses import dataclass
 from pathlib import Path
 
+from easyfirst.errors import EasyFirstError, InputError
 from easyfirst.treebank.conllu import read_conllu
 from easyfirst.treebank.projective import non_projective_arcs
 from easyfirst.treebank.tree import check_tree
@@ -58,7 +60,7 @@ class Counts:
 
 
 def count(path: Path) -> Counts:
-    """Read a file; a sentence that is no tree is an error."""
+    """Read a file; a sentence that is no tree is an error, and a file without any."""
     n_sentences = n_words = n_crossed = n_arcs = 0
     relations: set[str | None] = set()
     tags: dict[str, set[str]] = {"UPOS": set(), "XPOS": set()}
@@ -70,9 +72,11 @@ def count(path: Path) -> Counts:
         relations.update(sentence.relations)
         tags["UPOS"].update(sentence.upos)
         tags["XPOS"].update(sentence.xpos)
+    if not n_sentences:
+        raise InputError(f"{path} has no sentences")
     values = {"sentences": n_sentences, "words": n_words, "relations": len(relations)}
     values |= {kind: len(found - {"_"}) for kind, found in tags.items()}
-    return Counts(values, 100 * n_crossed / max(n_sentences, 1), 100 * n_arcs / max(n_words, 1))
+    return Counts(values, 100 * n_crossed / n_sentences, 100 * n_arcs / n_words)
 
 
 def compare(name: str, found: int, expected: Expected | None) -> tuple[str, bool]:
@@ -92,8 +96,11 @@ def main() -> None:
     parser.add_argument("--treebank", choices=sorted(EXPECTED), help="compare with the counts of this treebank")
     options = parser.parse_args()
     any_wrong = False
-    for part, path in zip(PARTS, options.files, strict=True):
-        counts = count(path)
+    try:
+        all_counts = [count(path) for path in options.files]
+    except EasyFirstError as error:
+        parser.error(str(error))
+    for part, counts in zip(PARTS, all_counts, strict=True):
         expected = EXPECTED[options.treebank][part] if options.treebank else {}
         said = [compare(name, found, expected.get(name)) for name, found in counts.values.items()]
         any_wrong = any_wrong or any(is_wrong for _, is_wrong in said)

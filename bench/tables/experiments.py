@@ -20,13 +20,11 @@ from typing import Any
 import tomllib
 
 FOLDER = Path(__file__).parent
-FILES = tuple(FOLDER / name for name in ("paper.toml", "choices.toml", "strong.toml"))
+FILES = tuple(FOLDER / name for name in ("paper.toml", "open.toml", "choices.toml", "strong.toml"))
 TREEBANKS = FOLDER / "treebanks.toml"
 VECTORS = "{vectors}"
 """Stands in a row's options for the file of word vectors of the row's language."""
 MINUTES_TO_COMBINE = 3.0
-EPOCHS = 20
-"""What the estimated minutes of a treebank are for."""
 
 
 class DeclarationError(Exception):
@@ -71,8 +69,6 @@ class Row:
     """CPU time, guessed, as a multiple of the preset paper's."""
     combines: str = ""
     """The id of a row of the same table, whose seeds are put together; this one has no options of its own."""
-    needs: str = ""
-    """What the package lacks for this row, which is then not trained."""
     paper: Mapping[str, Mapping[str, Sequence[float]]] = field(default_factory=dict[str, Any])
     """Language -> dev, test -> the published UAS and LAS."""
 
@@ -123,8 +119,8 @@ class Reference:
     label: str
     row: str
     language: str
-    convention: str
     epochs: Sequence[Sequence[float]]
+    note: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -196,7 +192,7 @@ class Plan:
 
     def runs_of(self, table: Table, row: Row, language: str | None = None) -> list[Run]:
         """Those of one row, of all its languages or of one."""
-        if not row.is_ours or row.needs:
+        if not row.is_ours:
             return []
         languages = [name for name in row.languages if language in (None, name)]
         if row.combines:
@@ -214,7 +210,7 @@ class Plan:
             seed=seed,
             places=(f"{table.id}.{row.id}.{treebank.language}.{seed}",),
             wants_test=table.test,
-            minutes=treebank.minutes * row.cost * options.get("epochs", EPOCHS) / EPOCHS,
+            minutes=treebank.minutes * row.cost,
         )
 
     def _combined(self, table: Table, row: Row, language: str) -> Run:
@@ -253,7 +249,9 @@ def read_plan(files: Iterable[Path] = FILES, treebanks: Path = TREEBANKS) -> Pla
 def _read(path: Path) -> dict[str, Any]:
     try:
         return tomllib.loads(path.read_text(encoding="utf-8"))
-    except tomllib.TOMLDecodeError as error:
+    except OSError as error:
+        raise DeclarationError(f"{path} cannot be read: {error.strerror or error}") from error
+    except ValueError as error:  # not TOML, or not even UTF-8
         raise DeclarationError(f"{path.name}: {error}") from error
 
 
@@ -313,7 +311,7 @@ def _check_combined(table: Table, row: Row) -> None:
     other, place = table.row(row.combines), f"{table.id}.{row.id}"
     if row.options is not None or row.settings or row.predicted_tags or row.seeds != (1,):
         raise DeclarationError(f"{place}: combines {other.id}, so it has no options, settings or seeds of its own")
-    if other.options is None or other.needs or not {*row.languages} <= {*other.languages}:
+    if other.options is None or not {*row.languages} <= {*other.languages}:
         raise DeclarationError(f"{place}: {other.id} is not trained in all its languages")
     if any(len(other.seeds_of(language)) < 2 for language in row.languages):
         raise DeclarationError(f"{place}: {other.id} has not several seeds to put together")

@@ -4,8 +4,8 @@
         --out tagged --folds 10 --jobs 2
 
 Writes ``tagged/{train,dev,test}.conllu``, which differ from the files given in UPOS and XPOS only; a kind of tag that
-train does not have stays empty. If it is stopped, the same command goes on. (``easyfirst train --parts tagger,parser``
-does the same for one parser; this is for many that are to read the same tags.)
+train does not have stays as it is. If it is stopped, the same command goes on. (``easyfirst train --parts
+tagger,parser`` does the same for one parser; this is for many that are to read the same tags.)
 """
 
 from __future__ import annotations
@@ -24,9 +24,8 @@ from typing import Any
 from easyfirst.text.tagger import Tagger
 from easyfirst.text.tagger_store import TaggerConfig, load_tagger
 from easyfirst.training.jackknife import jackknife
-from easyfirst.training.tagger import TaggerLearning
+from easyfirst.training.tagger import TaggerLearning, accuracies
 from easyfirst.treebank.conllu import read_conllu
-from easyfirst.treebank.scores import percent
 from easyfirst.treebank.sentence import Sentence
 
 
@@ -54,33 +53,16 @@ def train_tagger(options: argparse.Namespace) -> Tagger:
     return Tagger(load_tagger(out / "tagger", None))
 
 
-def retag(sentences: Sequence[Sentence], tagger: Tagger) -> list[Sentence]:
-    """With the tagger's tags in place of all that were given."""
-    nothing = [sentence.with_tags(upos=["_"] * len(sentence), xpos=["_"] * len(sentence)) for sentence in sentences]
-    return tagger.tag(nothing)
-
-
-def accuracies(gold: Sequence[Sentence], system: Sequence[Sentence]) -> dict[str, float]:
-    """In per cent, of the kinds of tags that there are."""
-    found: dict[str, float] = {}
-    for kind in ("upos", "xpos"):
-        pairs = [
-            (a, b)
-            for one, other in zip(gold, system, strict=True)
-            for a, b in zip(getattr(one, kind), getattr(other, kind), strict=True)
-        ]
-        if any(tag != "_" for _, tag in pairs):
-            found[kind.upper()] = percent(sum(a == b for a, b in pairs), len(pairs))
-    return found
-
-
 def write(path: Path, gold: Sequence[Sentence], system: Sequence[Sentence]) -> None:
-    path.write_bytes(b"".join(sentence.to_bytes() for sentence in system))
-    print(f"{path.name}: " + _show(accuracies(gold, system)), flush=True)
+    unfinished = path.with_name(f"{path.name}.tmp")
+    unfinished.write_bytes(b"".join(sentence.to_bytes() for sentence in system))
+    unfinished.replace(path)
+    tags = [{"upos": sentence.upos, "xpos": sentence.xpos} for sentence in system]
+    print(f"{path.name}: " + _show(accuracies(gold, tags)), flush=True)
 
 
 def _show(accuracy: Mapping[str, float]) -> str:
-    return ", ".join(f"{kind} {share:.2f} %" for kind, share in accuracy.items())
+    return ", ".join(f"{kind.upper()} {accuracy[kind]:.2f} %" for kind in ("upos", "xpos") if kind in accuracy)
 
 
 def main() -> None:
@@ -97,7 +79,7 @@ def main() -> None:
     tagger = train_tagger(options)
     for name in ("dev", "test"):
         gold = list(read_conllu(getattr(options, name)))
-        write(options.out / f"{name}.conllu", gold, retag(gold, tagger))
+        write(options.out / f"{name}.conllu", gold, tagger.tag([tagger.untagged(sentence) for sentence in gold]))
     gold = list(read_conllu(options.train))
     tagged = jackknife(
         gold,

@@ -1,21 +1,28 @@
 """Write docs/results.md: the paper's figures beside ours, from the declared tables and the recorded results.
 
     python bench/tables/render.py
+    python bench/tables/render.py bench/tables/paper.toml --treebanks mine.toml --results mine.jsonl --page mine.md
 
-The paragraphs on the findings are written by hand in findings.md; whatever has not been run is said to be so.
+The paragraphs on the findings are written by hand, those on the open treebanks in findings.md; whatever has not been
+run is said to be so.
 """
 
 from __future__ import annotations
 
 import argparse
 import re
+import sys
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import tomllib
-from experiments import FILES, FOLDER, TREEBANKS, Plan, Reference, Row, Table, read_plan
+from experiments import FILES, FOLDER, TREEBANKS, DeclarationError, Plan, Reference, Row, Table, read_plan
 from results import RESULTS, Line, Results, is_done
-from summary import SCORES, Score, largest_spread, score, verdict
+from summary import SCORES, Score, largest_spread, lines_of, score, verdict
+
+sys.path.append(str(FOLDER.parent))
+
+import report
 
 PAGE = FOLDER.parents[1] / "docs" / "results.md"
 FINDINGS = FOLDER / "findings.md"
@@ -24,11 +31,14 @@ LANGUAGES = {"en": "English", "zh": "Chinese"}
 PAPERS_DATA = {"en": "PTB, Stanford Dependencies, predicted tags", "zh": "CTB 5, gold tags"}
 SHOWN = {"conllx": "CoNLL-X", "ud": "UD"}
 NOT_RUN = "not run yet"
-INTRODUCTION = """# Results: the paper's tables on open treebanks
+DIFFERENCES = "differences"
+"""The heading, among those of the findings, of what is to be known before all tables."""
+INTRODUCTION = """# Results: the paper's tables on {treebanks}
 
-This page is written by `bench/tables/render.py`; do not edit it. The prose under "What the paper found" is in
-`bench/tables/findings.md`, the experiments are declared in `bench/tables/*.toml`, and every result is a line of
-`bench/results/tables.jsonl`. [The recipe](recipe.md) says how to run all this, also on the paper's own treebanks.
+This page is written by `bench/tables/render.py`; do not edit it. The experiments are declared in
+`bench/tables/*.toml`, the prose of the sections "How ours differ" and "What the paper found" is in
+`bench/tables/findings.md`, and every result is a line of `bench/results/tables.jsonl`. [The recipe](recipe.md) says
+how to run all this, also on the paper's own treebanks.
 
 - **Paper** columns quote Kiperwasser & Goldberg (2016): PTB with Stanford Dependencies and predicted tags, CTB 5 with
   gold tags. Beside any other treebank they are **other data and other tags**: compare differences between rows, not
@@ -39,13 +49,15 @@ This page is written by `bench/tables/render.py`; do not edit it. The prose unde
 - UAS / LAS in per cent. **CoNLL-X**: without punctuation, full relations, as in the paper. **UD**: all words, relation
   subtypes ignored.
 - With several seeds: the mean, and in brackets the spread, the largest minus the smallest. A difference that is not
-  larger than the spread is called a tie. If neither row has several seeds, the largest spread of all rows stands in.
+  larger than the spread is called a tie. If neither row has several seeds, the largest spread of all rows of the
+  language stands in.
 """
 OTHERS = """## Other systems, as the paper quotes them
 
-UAS, test. **None of these figures can be compared with ours**: they are on PTB (Yamada & Matsumoto's head rules, or
-some version of the Stanford converter) with predicted tags, and on CTB with gold tags, and they differ among
-themselves in head rules, tags and vectors. Dyer et al. (2015) and Chen & Manning (2014) are in the main tables.
+UAS, test. **None of these figures can be compared with those on other data**: they are on PTB (Yamada & Matsumoto's
+head rules, or some version of the Stanford converter) with predicted tags, and on CTB with gold tags, and they differ
+among themselves in head rules, tags and vectors. Dyer et al. (2015) and Chen & Manning (2014) are in the main tables;
+the paper's column of run times, which are on other machines, is left out.
 """
 
 
@@ -62,12 +74,7 @@ def paper_cell(row: Row, language: str, part: str) -> str:
 
 def markdown(header: Sequence[str], rows: Sequence[Sequence[object]]) -> list[str]:
     """A table, and the blank line after it."""
-    lines = [header, ["---"] * len(header), *rows]
-    return ["| " + " | ".join(map(str, line)) + " |" for line in lines] + [""]
-
-
-def lines_of(plan: Plan, table: Table, row: Row, language: str, recorded: dict[str, Line]) -> list[Line]:
-    return [recorded[run.key] for run in plan.runs_of(table, row, language) if run.key in recorded]
+    return [*report.table(header, rows), ""]
 
 
 def table_lines(plan: Plan, table: Table, language: str, recorded: dict[str, Line]) -> Iterator[str]:
@@ -87,8 +94,6 @@ def table_lines(plan: Plan, table: Table, language: str, recorded: dict[str, Lin
     yield f"**{LANGUAGES.get(language, language)}** (ours: {treebank.name}, {treebank.tags}{paper})"
     yield ""
     yield from markdown([*header, "seeds"], shown)
-    if lacking := [f"- *{row.label}* needs {row.needs}." for row in rows if row.needs]:
-        yield from [*lacking, ""]
 
 
 def our_cells(plan: Plan, table: Table, row: Row, language: str, recorded: dict[str, Line]) -> list[object]:
@@ -97,8 +102,6 @@ def our_cells(plan: Plan, table: Table, row: Row, language: str, recorded: dict[
     n_cells = len(parts) * len(SHOWN) + 2 * bool(table.against)
     if not row.is_ours:
         return [*["–"] * n_cells, ""]
-    if row.needs:
-        return ["not possible yet", *[""] * n_cells]
     found = lines_of(plan, table, row, language, recorded)
     line: list[object] = [cells(found, part, convention) for part in parts for convention in SHOWN]
     if table.against and row.id != table.against:
@@ -143,8 +146,6 @@ def _differences(one: Sequence[float], other: Sequence[float], digits: int = 1) 
 
 def read_findings(path: Path = FINDINGS) -> dict[str, str]:
     """The paragraphs by the ids that their headings are; comments are for the writer only."""
-    if not path.exists():
-        return {}
     text = re.sub(r"<!--.*?-->", "", path.read_text(encoding="utf-8"), flags=re.DOTALL)
     _, *sections = re.split(r"^## +", text, flags=re.MULTILINE)
     parts = [section.partition("\n") for section in sections]
@@ -163,7 +164,8 @@ def finding_lines(plan: Plan, recorded: dict[str, Line], prose: dict[str, str]) 
             header,
             [pair_line(plan, pair, language, recorded) for pair in finding.pairs for language in plan.treebanks],
         )
-        yield from [prose.get(finding.id) or "*Not written yet: the runs come first.*", ""]
+        if prose:
+            yield from [prose.get(finding.id) or "*Not written yet: the runs come first.*", ""]
 
 
 def reference_lines(plan: Plan, reference: Reference, recorded: dict[str, Line]) -> Iterator[str]:
@@ -180,6 +182,7 @@ def reference_lines(plan: Plan, reference: Reference, recorded: dict[str, Line])
             [number, theirs, " / ".join(str(Score.of(values)) for values in zip(*ours, strict=True)) or NOT_RUN]
         )
     yield from markdown(["epoch", "theirs", f"ours ({row.label})"], shown)
+    yield from [reference.note, ""] if reference.note else []
 
 
 def published_lines() -> Iterator[str]:
@@ -211,8 +214,11 @@ def run_lines(plan: Plan, recorded: dict[str, Line]) -> Iterator[str]:
 
 
 def page(plan: Plan, recorded: dict[str, Line], prose: dict[str, str]) -> str:
-    """The whole document."""
-    lines: list[str] = [*INTRODUCTION.splitlines(), ""]
+    """The whole document. ``prose``: paragraphs by the id of a finding, and :data:`DIFFERENCES`; none: without."""
+    names = " and ".join(treebank.name for treebank in plan.treebanks.values())
+    lines: list[str] = [*INTRODUCTION.format(treebanks=names).splitlines(), ""]
+    if DIFFERENCES in prose:
+        lines += ["## How ours differ from the paper's", "", prose[DIFFERENCES], ""]
     for table in plan.tables:
         lines += [f"## {table.title}", ""]
         lines += [table.note, ""] if table.note else []
@@ -227,18 +233,41 @@ def page(plan: Plan, recorded: dict[str, Line], prose: dict[str, str]) -> str:
     return "\n".join(lines).rstrip() + "\n"
 
 
-def write(path: Path, plan: Plan, results: Results) -> None:
-    path.write_text(page(plan, results.read(), read_findings()), encoding="utf-8")
+def write(path: Path, plan: Plan, results: Results, findings: Path | None = FINDINGS) -> None:
+    """The page; ``findings``: the file with the paragraphs, if there is one."""
+    prose = read_findings(findings) if findings else {}
+    path.write_text(page(plan, results.read(), prose), encoding="utf-8")
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """What to render, and to where; run.py has the same."""
+    parser.add_argument("files", nargs="*", type=Path, default=list(FILES), help="TOML files; default: all tables")
+    parser.add_argument("--treebanks", type=Path, default=TREEBANKS, help="TOML file that names the data")
+    parser.add_argument("--results", type=Path, default=RESULTS, help="the file of the results")
+    parser.add_argument("--page", type=Path, help=f"the page to write; default: docs/{PAGE.name}")
+    parser.add_argument(
+        "--findings", type=Path, help="the file with the paragraphs on the findings; default: those on our treebanks"
+    )
+
+
+def places(options: argparse.Namespace) -> tuple[Path, Path | None]:
+    """The page, and the file of the findings, if any. What is ours is not overwritten with what is on other treebanks,
+    and not said of them."""
+    is_ours = options.treebanks.resolve() == TREEBANKS and options.results.resolve() == RESULTS
+    if not is_ours and options.page is None:
+        raise DeclarationError("--page: where to write the results of other treebanks or of another file?")
+    return options.page or PAGE, options.findings or (FINDINGS if options.treebanks.resolve() == TREEBANKS else None)
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("files", nargs="*", type=Path, default=list(FILES), help="TOML files; default: all tables")
-    parser.add_argument("--treebanks", type=Path, default=TREEBANKS)
-    parser.add_argument("--results", type=Path, default=RESULTS)
-    parser.add_argument("--page", type=Path, default=PAGE, help="the file to write")
+    add_arguments(parser)
     options = parser.parse_args()
-    write(options.page, read_plan(options.files, options.treebanks), Results(options.results))
+    try:
+        page, findings = places(options)
+        write(page, read_plan(options.files, options.treebanks), Results(options.results), findings)
+    except (DeclarationError, OSError) as error:
+        parser.error(str(error))
 
 
 if __name__ == "__main__":

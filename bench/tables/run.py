@@ -21,8 +21,8 @@ from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from pathlib import Path
 
 import render
-from experiments import FILES, TREEBANKS, DeclarationError, Plan, Run, read_plan
-from results import RESULTS, Line, Results, is_done, read_lines
+from experiments import DeclarationError, Run, read_plan
+from results import Line, Results, is_done, read_lines
 from work import METRICS, Folders, RunError, execute, is_locked
 
 
@@ -48,18 +48,14 @@ def estimate(run: Run, recorded: dict[str, Line]) -> float:
     return sum(known) / len(known) if known else run.minutes
 
 
-def show(plan: Plan, runs: Sequence[Run], recorded: dict[str, Line], out: Path | None, jobs: int) -> None:
-    """What is done, under way, to do and not possible."""
+def show(runs: Sequence[Run], recorded: dict[str, Line], out: Path | None, jobs: int) -> None:
+    """What is done, under way and to do."""
     left = 0.0
     for run in runs:
         state, detail = _state(run, recorded, out)
         left += 0 if state == "done" else estimate(run, recorded)
         also = f"  (also {', '.join(run.places[1:])})" if len(run.places) > 1 else ""
         print(f"{state:8} {run.name:28} {detail}{also}")
-    for table in plan.tables:
-        for row in table.rows:
-            if row.needs:
-                print(f"{'needs':8} {table.id + '.' + row.id:28} {row.needs}")
     print(f"about {left / 60:.1f} hours of CPU left, {left / 60 / jobs:.1f} with {jobs} at a time")
 
 
@@ -93,7 +89,7 @@ def work_off(runs: Sequence[Run], folders: Folders, results: Results, jobs: int,
         if is_stopped.is_set() or is_done(run, results.read()):
             return None
         print(f"begin  {run.name}", flush=True)
-        return execute(run, folders, results, jobs=jobs)
+        return execute(run, folders, results, jobs=jobs, stopped=is_stopped)
 
     to_do = list(runs)
     running: dict[Future[Line | None], Run] = {}
@@ -108,9 +104,10 @@ def work_off(runs: Sequence[Run], folders: Folders, results: Results, jobs: int,
                     run = running.pop(done)
                     try:
                         line = done.result()
-                    except (RunError, OSError) as error:
+                    except (RunError, OSError, ValueError, KeyError) as error:  # the last two: of damaged files
                         failed += 1
-                        print(f"FAILED {error}", file=sys.stderr, flush=True)
+                        what = error if isinstance(error, RunError) else f"{run.name}: {error!r}"
+                        print(f"FAILED {what}", file=sys.stderr, flush=True)
                         continue
                     if line is not None:
                         print(f"done   {run.name}: {_scores(line)}", flush=True)
@@ -118,7 +115,7 @@ def work_off(runs: Sequence[Run], folders: Folders, results: Results, jobs: int,
         except KeyboardInterrupt:
             is_stopped.set()
             pool.shutdown(wait=False, cancel_futures=True)
-            print("stopped; the same command goes on", file=sys.stderr)
+            print("stopped; the same command goes on", file=sys.stderr, flush=True)
             raise
     for run in to_do:
         print(f"FAILED {run.name}: not all of its members have been trained", file=sys.stderr, flush=True)
@@ -137,18 +134,27 @@ def _next(to_do: list[Run], results: Results) -> Run | None:
 
 def arguments() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("files", nargs="*", type=Path, default=list(FILES), help="TOML files; default: all tables")
-    parser.add_argument("--treebanks", type=Path, default=TREEBANKS, help="TOML file that names the data")
+    render.add_arguments(parser)
     parser.add_argument("--data", type=Path, help="the folder of the treebanks")
     parser.add_argument("--vectors", type=Path, help="the folder of the word vectors")
     parser.add_argument("--out", type=Path, help="the folder for models, checkpoints and logs")
-    parser.add_argument("--results", type=Path, default=RESULTS, help="where results are appended")
     parser.add_argument("--jobs", type=int, default=1, help="trainings at a time; at most one a core")
     only = "the runs whose table.row.language.seed is like this; may be given more than once"
     parser.add_argument("--only", metavar="PATTERN", action="append", default=[], help=only)
     parser.add_argument("--list", action="store_true", help="say what is done, running and to do, and do nothing")
-    parser.add_argument("--render", action="store_true", help="write docs/results.md after every result")
+    parser.add_argument("--render", action="store_true", help="write the page after every result")
     return parser
+
+
+def check_folders(parser: argparse.ArgumentParser, folders: Folders) -> None:
+    """Say now, and once, what every run would fail with."""
+    for option, folder in (("--data", folders.data), ("--vectors", folders.vectors)):
+        if not folder.is_dir():
+            parser.error(f"{option}: there is no folder {folder}")
+    try:
+        folders.out.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        parser.error(f"--out: {folders.out} cannot be made: {error.strerror or error}")
 
 
 def main() -> None:
@@ -158,20 +164,26 @@ def main() -> None:
         parser.error(f"--jobs: at least 1, and at most one training a core, of which there are {cores()}")
     try:
         plan = read_plan(options.files, options.treebanks)
+        page, findings = render.places(options) if options.render else (None, None)
     except DeclarationError as error:
         parser.error(str(error))
     runs, results = chosen(plan.runs(), options.only), Results(options.results)
+    if not runs:
+        parser.error(f"--only: no run is like {' or '.join(options.only)}; --list names all")
     if options.list:
-        show(plan, runs, results.read(), options.out, options.jobs)
+        show(runs, results.read(), options.out, options.jobs)
         return
     if None in (options.data, options.vectors, options.out):
         parser.error("--data, --vectors and --out are needed to train")
-    options.out.mkdir(parents=True, exist_ok=True)
     folders = Folders(options.data, options.vectors, options.out)
+    check_folders(parser, folders)
 
     def after_each() -> None:
-        if options.render:
-            render.write(render.PAGE, read_plan(treebanks=options.treebanks), results)
+        if page is not None:
+            try:
+                render.write(page, plan, results, findings)
+            except (DeclarationError, OSError) as error:  # what has been run is recorded all the same
+                print(f"the page was not written: {error}", file=sys.stderr, flush=True)
 
     try:
         failed = work_off(runs, folders, results, options.jobs, after_each)

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from statistics import fmean
 
-from experiments import Plan
+from experiments import DeclarationError, Plan, Row, Table
 from results import Line
 
 SCORES = ("UAS", "LAS")
@@ -40,13 +40,24 @@ def score(lines: Sequence[Line], part: str, convention: str, name: str) -> Score
     return Score.of(values) if values else None
 
 
+def lines_of(plan: Plan, table: Table, row: Row, language: str, recorded: dict[str, Line]) -> list[Line]:
+    """What is recorded of a row's seeds. Only trainings with the same settings and on the same data have a mean."""
+    lines = [recorded[run.key] for run in plan.runs_of(table, row, language) if run.key in recorded]
+    for line in lines[1:]:
+        parts = [*((line["config"][part], lines[0]["config"][part]) for part in ("network", "training"))]
+        for ours, theirs in [*parts, (line["data"], lines[0]["data"])]:
+            if different := [name for name in {*ours} & {*theirs} if ours[name] != theirs[name]]:
+                names = ", ".join(sorted(different))
+                raise DeclarationError(f"{table.id}.{row.id}: its seeds differ in {names}, as recorded")
+    return lines
+
+
 def largest_spread(plan: Plan, recorded: dict[str, Line], language: str, part: str, name: str) -> float | None:
     """Of all rows of a language that have several seeds, in the convention of the paper."""
     spreads: list[float] = []
     for table in plan.tables:
         for row in table.rows:
-            lines = [recorded[run.key] for run in plan.runs_of(table, row, language) if run.key in recorded]
-            found = score(lines, part, "conllx", name)
+            found = score(lines_of(plan, table, row, language, recorded), part, "conllx", name)
             if found is not None and found.n > 1:
                 spreads.append(found.spread)
     return max(spreads, default=None)

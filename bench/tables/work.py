@@ -2,9 +2,10 @@
 once; record both.
 
 A run has a folder: ``model`` (what ``easyfirst train`` writes, checkpoint included), ``log.txt``, ``starts.jsonl`` and
-``test.json``, and if it was put together ``dev.json``. Whoever works in it holds a lock on its file ``lock``, and
-another on one of the slots, of which there are as many as trainings may run at a time. The training process inherits
-both locks, so they are held for as long as it lives, even if the runner that started it was killed.
+``test.json``, and if it was put together ``dev.json``. What runs is the code of this checkout. Whoever works in a
+folder holds a lock on its file ``lock``, and another on one of the slots, of which there are as many as trainings may
+run at a time. The training process inherits both locks, so they are held for as long as it lives, even if the runner
+that started it was killed.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ import json
 import os
 import subprocess
 import sys
-import time
+import threading
 from collections.abc import Generator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -30,15 +31,21 @@ sys.path.append(str(FOLDER.parent))
 
 import report
 
+SOURCE = FOLDER.parents[1] / "src"
 CONVENTIONS = ("conllx", "ud", "full")
 CHECKPOINT = "checkpoint.safetensors"
 METRICS = "metrics.jsonl"
+CONFIG = "config.json"
 WAIT = 0.5
-"""Seconds between two looks for a free slot."""
+"""Seconds between two looks at a lock that another process holds."""
 
 
 class RunError(Exception):
     """A run that did not succeed; its log says why."""
+
+
+class StoppedError(Exception):
+    """A run that was not begun, because nothing is to be begun any more."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,14 +61,15 @@ class Folders:
         return next(self.out.glob(f"*-{run.key}"), self.out / f"{run.name}-{run.key}")
 
 
-def execute(run: Run, folders: Folders, results: Results, *, jobs: int) -> Line | None:
-    """Do all that is still to be done; what was recorded, or None if that was everything already."""
+def execute(run: Run, folders: Folders, results: Results, *, jobs: int, stopped: threading.Event) -> Line | None:
+    """Do all that is still to be done; what was recorded, or None if that was everything already. Raises
+    :class:`StoppedError` if ``stopped`` is set before it has begun."""
     folder = folders.of(run)
     folder.mkdir(parents=True, exist_ok=True)
-    with locked(folder / "lock") as lock:
+    with locked([folder / "lock"], stopped) as lock:
         if is_done(run, results.read()):
             return None
-        with slot(folders.out, jobs) as held:
+        with locked([folders.out / f"slot-{number}.lock" for number in range(jobs)], stopped) as held:
             if run.members:
                 combine(run, folders, keep=(lock, held))
                 dev = scores(run, folders, "dev", keep=(lock, held))
@@ -75,14 +83,19 @@ def execute(run: Run, folders: Folders, results: Results, *, jobs: int) -> Line 
 
 
 @contextmanager
-def locked(path: Path) -> Generator[int]:
-    """Wait for the lock on a file, and hold it; the file's descriptor."""
-    descriptor = os.open(path, os.O_RDWR | os.O_CREAT)
-    try:
-        fcntl.flock(descriptor, fcntl.LOCK_EX)
-        yield descriptor
-    finally:
-        os.close(descriptor)
+def locked(paths: Sequence[Path], stopped: threading.Event) -> Generator[int]:
+    """Wait for the lock on one of some files, and hold it; the file's descriptor."""
+    while not stopped.is_set():
+        for path in paths:
+            descriptor = os.open(path, os.O_RDWR | os.O_CREAT)
+            try:
+                if _take(descriptor):
+                    yield descriptor
+                    return
+            finally:
+                os.close(descriptor)
+        stopped.wait(WAIT)
+    raise StoppedError
 
 
 def is_locked(path: Path) -> bool:
@@ -91,21 +104,6 @@ def is_locked(path: Path) -> bool:
         return False
     with path.open("rb") as stream:
         return not _take(stream.fileno())
-
-
-@contextmanager
-def slot(out: Path, jobs: int) -> Generator[int]:
-    """Wait for one of so many slots, and hold it."""
-    while True:
-        for number in range(jobs):
-            descriptor = os.open(out / f"slot-{number}.lock", os.O_RDWR | os.O_CREAT)
-            try:
-                if _take(descriptor):
-                    yield descriptor
-                    return
-            finally:
-                os.close(descriptor)
-        time.sleep(WAIT)
 
 
 def _take(descriptor: int) -> bool:
@@ -119,9 +117,8 @@ def _take(descriptor: int) -> bool:
 def train_command(run: Run, folders: Folders) -> list[str]:
     """The command of a user, but for ``--resume``."""
     treebank = run.treebank
-    command = [sys.executable, "-m", "easyfirst", "train", str(folders.data / treebank.train)]
-    command += ["--dev", str(folders.data / treebank.dev), "--out", str(folders.of(run) / "model")]
-    command += ["--seed", str(run.seed), "--licence", treebank.licence]
+    command = ["train", str(folders.data / treebank.train), "--dev", str(folders.data / treebank.dev)]
+    command += ["--out", str(folders.of(run) / "model"), "--seed", str(run.seed), "--licence", treebank.licence]
     for name, value in run.options.items():
         given = folders.vectors / treebank.vectors if value == VECTORS else value
         command += [f"--{name}"] if given is True else [f"--{name}", str(given)]
@@ -134,49 +131,68 @@ def train(run: Run, folders: Folders, *, keep: Sequence[int]) -> None:
     """Train, or go on after the last epoch that was saved."""
     folder = folders.of(run)
     is_resumed = any((folder / "model" / "training").rglob(CHECKPOINT))
-    append_line(folder / "starts.jsonl", {"date": _now(), "commit": commit(), "resumed": is_resumed})
+    _note_start(folder, is_resumed=is_resumed)
     command = [*train_command(run, folders), "--resume" if is_resumed else "--overwrite"]
-    with (folder / "log.txt").open("ab") as log:
-        done = subprocess.run(command, stdout=log, stderr=log, stdin=subprocess.DEVNULL, pass_fds=keep, check=False)
-    if done.returncode:
-        raise RunError(f"{run.name}: training ended with code {done.returncode}: {_last_line(folder / 'log.txt')}")
+    _easyfirst(run, folder, command, keep)
 
 
 def combine(run: Run, folders: Folders, *, keep: Sequence[int]) -> None:
     """Put the models of a run's members together."""
     folder = folders.of(run)
-    append_line(folder / "starts.jsonl", {"date": _now(), "commit": commit(), "resumed": False})
+    _note_start(folder, is_resumed=False)
     models = [folders.of(member) / "model" for member in run.members]
     for model, member in zip(models, run.members, strict=True):
         if not model.is_dir():
             raise RunError(f"{run.name}: the model of {member.name} is not in {model}; it was trained elsewhere")
-    command = [sys.executable, "-m", "easyfirst", "combine", *map(str, models), "--out", str(folder / "model")]
-    command += ["--overwrite"]
+    _easyfirst(run, folder, ["combine", *map(str, models), "--out", str(folder / "model"), "--overwrite"], keep)
+
+
+def _note_start(folder: Path, *, is_resumed: bool) -> None:
+    """A model that is made anew has not been scored."""
+    append_line(folder / "starts.jsonl", {"date": _now(), "commit": commit(), "resumed": is_resumed})
+    if not is_resumed:
+        for part in ("dev", "test"):
+            _scores_path(folder, part).unlink(missing_ok=True)
+
+
+def _easyfirst(
+    run: Run, folder: Path, arguments: Sequence[str], keep: Sequence[int], *, answers: bool = False
+) -> bytes:
+    """Call the command with the code of this checkout. What it says goes to the log; if it ``answers``, what it prints
+    is given back. (A training must not be heard through a pipe: it would break if this process were killed.)"""
+    paths = [str(SOURCE), *filter(None, [os.environ.get("PYTHONPATH")])]
     with (folder / "log.txt").open("ab") as log:
-        done = subprocess.run(command, stdout=log, stderr=log, stdin=subprocess.DEVNULL, pass_fds=keep, check=False)
+        done = subprocess.run(
+            [sys.executable, "-m", "easyfirst", *arguments, "--threads", "1"],
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE if answers else log,
+            stderr=log,
+            env={**os.environ, "PYTHONPATH": os.pathsep.join(paths)},
+            pass_fds=keep,
+            check=False,
+        )
     if done.returncode:
-        raise RunError(f"{run.name}: combining ended with code {done.returncode}: {_last_line(folder / 'log.txt')}")
+        said = _last_line(folder / "log.txt")
+        raise RunError(f"{run.name}: 'easyfirst {arguments[0]}' ended with code {done.returncode}: {said}")
+    return done.stdout or b""
 
 
 def scores(run: Run, folders: Folders, part: str, *, keep: Sequence[int]) -> dict[str, Any]:
     """The scores of the selected model on dev or test; they are kept, so that they are never taken twice."""
     folder = folders.of(run)
-    path = folder / f"{part}.json"
+    path = _scores_path(folder, part)
     if not path.exists():
         treebank = run.treebank.test if part == "test" else run.treebank.dev
-        command = [sys.executable, "-m", "easyfirst", "evaluate", str(folders.data / treebank)]
-        command += ["--model", str(folder / "model"), "--json"]
-        command += ["--predicted-tags"] if run.predicted_tags else []
-        with (folder / "log.txt").open("ab") as log:
-            done = subprocess.run(
-                command, stdout=subprocess.PIPE, stderr=log, stdin=subprocess.DEVNULL, pass_fds=keep, check=False
-            )
-        if done.returncode:
-            raise RunError(f"{run.name}: scoring ended with code {done.returncode}: {_last_line(folder / 'log.txt')}")
+        command = ["evaluate", str(folders.data / treebank), "--model", str(folder / "model"), "--json"]
+        found = _easyfirst(run, folder, command + ["--predicted-tags"] * run.predicted_tags, keep, answers=True)
         unfinished = path.with_suffix(".tmp")
-        unfinished.write_bytes(done.stdout)
+        unfinished.write_bytes(found)
         unfinished.replace(path)
     return _rounded(json.loads(path.read_bytes()))
+
+
+def _scores_path(folder: Path, part: str) -> Path:
+    return folder / f"{part}.json"
 
 
 def record(run: Run, folders: Folders) -> Line:
@@ -226,6 +242,7 @@ def facts(run: Run, folders: Folders) -> Line:
         "seed": run.seed,
         "options": dict(run.options),
         "settings": dict(run.settings),
+        "config": config(folders.of(run)),
         "commit": ", ".join(dict.fromkeys(start["commit"] for start in starts)),
         **report.conditions(),
         "starts": len(starts),
@@ -234,15 +251,24 @@ def facts(run: Run, folders: Folders) -> Line:
     }
 
 
+def config(folder: Path) -> Line:
+    """All settings of a model but the seed, those of its preset included, which may change from version to version."""
+    found = json.loads((folder / "model" / CONFIG).read_bytes())
+    training = {name: value for name, value in found["training"].items() if name != "seed"}
+    return {"network": found["network"], "training": training}
+
+
 def commit() -> str:
     """Of the checkout this file is in; with a plus if the package's source has changed since."""
     git = ["git", "--no-optional-locks", "-C", str(FOLDER)]
     try:
-        head = subprocess.run([*git, "rev-parse", "--short=12", "HEAD"], capture_output=True, text=True, check=True)
-        changed = subprocess.run([*git, "diff", "--quiet", "HEAD", "--", ":/src"], capture_output=True, check=False)
+        head, changed = (
+            subprocess.run([*git, *command], capture_output=True, text=True, check=True).stdout.strip()
+            for command in (["rev-parse", "--short=12", "HEAD"], ["status", "--porcelain", "--", ":/src"])
+        )
     except (OSError, subprocess.CalledProcessError):
         return "unknown"
-    return head.stdout.strip() + ("+" if changed.returncode else "")
+    return head + ("+" if changed else "")
 
 
 def _rounded(scores: dict[str, Any]) -> dict[str, dict[str, float]]:

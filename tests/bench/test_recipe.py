@@ -37,6 +37,13 @@ def test_counts(tmp_path: Path) -> None:
     assert "words 5 (WRONG: 950,028)" in done.stdout
     assert "relations 4 (check: 45 expected)" in done.stdout
     assert subprocess.run([*command, "--treebank", "ctb"], check=False, capture_output=True).returncode == 0
+    (tmp_path / "empty.conllu").touch()
+    for name, said in (("empty.conllu", "has no sentences"), ("none.conllu", "none.conllu")):
+        wrong = [*command[:-1], str(tmp_path / name), "--treebank", "ctb"]
+        done = subprocess.run(wrong, check=False, capture_output=True, text=True)
+        assert done.returncode == 2
+        assert said in done.stderr
+        assert "Traceback" not in done.stderr
 
 
 def test_scores_by_tags(tmp_path: Path) -> None:

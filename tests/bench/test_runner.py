@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import fcntl
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -49,12 +51,6 @@ id = "published"
 label = "another system"
 paper.en = {{ dev = [70.0, 60.0], test = [71.0, 61.0] }}
 
-[[table.row]]
-id = "wish"
-label = "a wish"
-options = {{}}
-needs = "something else"
-
 [[finding]]
 id = "same"
 claim = "Nothing changes."
@@ -75,9 +71,9 @@ def declare(place: Path, epochs: int) -> None:
 
 def start(place: Path, *options: str) -> subprocess.Popen[str]:
     """The runner, with its children in a process group of their own."""
-    command = [sys.executable, str(TABLES / "run.py"), str(place / "toy.toml"), *options]
+    command = [sys.executable, str(TABLES / "run.py"), str(place / "toy.toml")]
     command += ["--treebanks", str(place / "treebanks.toml"), "--results", str(place / "results.jsonl")]
-    command += ["--data", str(place), "--vectors", str(place), "--out", str(place / "runs")]
+    command += ["--data", str(place), "--vectors", str(place), "--out", str(place / "runs"), *options]
     return subprocess.Popen(
         command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, start_new_session=True
     )
@@ -121,6 +117,8 @@ def test_trains_tests_once_and_renders(place: Path) -> None:
         assert set(line[part]) == {"conllx", "ud", "full"}
         assert all(0 <= line[part][name]["LAS"] <= line[part][name]["UAS"] <= 100 for name in line[part])
     assert {"commit", "date", "cpu", "cpu_seconds", "data"} <= set(line)
+    assert line["config"]["network"]["tree_dim"] == 4
+    assert "seed" not in line["config"]["training"]
 
     [answer] = place.glob("runs/*/test.json")
     tested = answer.stat().st_mtime_ns
@@ -150,7 +148,6 @@ def check_page(place: Path) -> None:
     assert "| first | 90.0 / 80.0 | 91.0 / 81.0 |" in text
     assert "| another system | 70.0 / 60.0 | 71.0 / 61.0 | – |" in text
     assert "+0.00 / +0.00 | one seed: spread not known" in text
-    assert "*a wish* needs something else." in text
     assert "1 of 1 runs are done" in text
 
 
@@ -227,16 +224,55 @@ def test_failure_is_told_and_is_not_a_result(place: Path) -> None:
     declare(place, epochs=1)
     (place / "train.conllu").write_text("not CoNLL-U\n", encoding="utf-8")
     output = finish(start(place), code=1)
-    assert "FAILED t.a.en.1: training ended with code 2: error: " in output
+    assert "FAILED t.a.en.1: 'easyfirst train' ended with code 2: error: " in output
     assert recorded(place) == []
 
 
 def test_options(place: Path) -> None:
     declare(place, epochs=1)
     assert "at most one training a core" in finish(start(place, "--jobs", "1000"), code=2)
-    assert finish(start(place, "--only", "t.other.*", "--only", "u.*")) == ""
-    listed = finish(start(place, "--list", "--only", "same"))
-    assert listed.startswith("to do    t.a.en.1 ")
-    assert "needs    t.wish" in listed
+    assert "no run is like t.other.* or u.*" in finish(start(place, "--only", "t.other.*", "--only", "u.*"), code=2)
+    assert finish(start(place, "--list", "--only", "same")).startswith("to do    t.a.en.1 ")
+    assert "--page" in finish(start(place, "--render"), code=2)
+    assert "--data: there is no folder" in finish(start(place, "--data", str(place / "none")), code=2)
+    (place / "file").touch()
+    assert "--out: " in finish(start(place, "--out", str(place / "file" / "runs")), code=2)
     (place / "toy.toml").write_text("[[table]]\nid = 't'\ntitle = 'T'\ncolour = 1\n", encoding="utf-8")
     assert "colour" in finish(start(place, "--list"), code=2)
+    (place / "toy.toml").unlink()
+    assert "toy.toml cannot be read" in finish(start(place, "--list"), code=2)
+
+
+def test_interrupted_while_it_waits(place: Path) -> None:
+    """Nothing is begun any more, even if another runner holds the only slot."""
+    declare(place, epochs=1)
+    (place / "runs").mkdir()
+    with (place / "runs" / "slot-0.lock").open("w") as stream:
+        fcntl.flock(stream, fcntl.LOCK_EX)
+        runner = start(place)
+        assert runner.stdout is not None
+        assert runner.stdout.readline() == "begin  t.a.en.1\n"
+        runner.send_signal(signal.SIGINT)
+        assert "stopped; the same command goes on" in finish(runner, code=130)
+    assert not list(place.glob("runs/*/starts.jsonl"))
+
+
+def test_a_model_that_is_made_anew_is_tested_anew(place: Path) -> None:
+    declare(place, epochs=1)
+    finish(start(place))
+    [line] = recorded(place)
+    (place / "results.jsonl").unlink()
+    [model] = place.glob("runs/*/model")
+    shutil.rmtree(model)
+    (model.parent / "test.json").write_text("{}", encoding="utf-8")
+    finish(start(place))
+    assert recorded(place)[0]["test"] == line["test"]
+
+
+def test_damaged_files_fail_that_run_alone(place: Path) -> None:
+    declare(place, epochs=1)
+    finish(start(place))
+    (place / "results.jsonl").unlink()
+    [answer] = place.glob("runs/*/test.json")
+    answer.write_text("{}", encoding="utf-8")
+    assert "FAILED t.a.en.1: KeyError" in finish(start(place), code=1)

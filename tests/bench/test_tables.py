@@ -93,8 +93,6 @@ class TestDeclarations:
             "[[table.row]]\nid = 'b'\nlabel = 'B'\ncombines = 'a'\n",
             "[[table]]\nid = 't'\ntitle = 'T'\n[[table.row]]\nid = 'b'\nlabel = 'B'\ncombines = 'a'\n",
             "[[table]]\nid = 't'\ntitle = 'T'\n[[table.row]]\nid = 'a'\nlabel = 'A'\noptions = {}\nseeds = [1, 2]\n"
-            "needs = 'x'\n[[table.row]]\nid = 'b'\nlabel = 'B'\ncombines = 'a'\n",
-            "[[table]]\nid = 't'\ntitle = 'T'\n[[table.row]]\nid = 'a'\nlabel = 'A'\noptions = {}\nseeds = [1, 2]\n"
             "[[table.row]]\nid = 'b'\nlabel = 'B'\ncombines = 'a'\npredicted_tags = true\n",
             "[other]\n",
             "not TOML",
@@ -118,7 +116,32 @@ class TestPage:
             assert name in text
 
     def test_every_finding_has_its_place(self) -> None:
-        assert {finding.id for finding in experiments.read_plan().findings} == set(render.read_findings())
+        found = {finding.id for finding in experiments.read_plan().findings}
+        assert {*found, render.DIFFERENCES} == set(render.read_findings())
+
+    def test_other_treebanks_get_no_findings_of_ours(self, tmp_path: Path) -> None:
+        plan = experiments.read_plan([TABLES / "paper.toml"], TABLES / "licensed.toml")
+        render.write(tmp_path / "page.md", plan, results.Results(tmp_path / "none.jsonl"), None)
+        text = (tmp_path / "page.md").read_text(encoding="utf-8")
+        assert text.startswith("# Results: the paper's tables on PTB, Stanford Dependencies 3.3.0 and CTB 5.1")
+        assert "### External vectors add 0.3 to 1." in text
+        assert not any(word in text for word in ("onfirmed", "EWT", "gold UPOS", "Not written", "authors' impl"))
+
+    def test_seeds_with_other_settings_have_no_mean(self) -> None:
+        plan = experiments.read_plan()
+        [table] = [table for table in plan.tables if table.id == "rows"]
+        row = table.row("bilstm")
+        one, two = plan.runs_of(table, row, "en")
+        config = {"network": {"window": 2}, "training": {}}
+        newer = {"network": {"window": 2, "colour": 1}, "training": {}}  # a setting that there was not before
+        recorded = {one.key: {"config": config, "data": {"a": "1"}}, two.key: {"config": newer, "data": {"a": "1"}}}
+        assert len(summary.lines_of(plan, table, row, "en", recorded)) == 2
+        recorded[two.key]["data"] = {"a": "2"}
+        with pytest.raises(experiments.DeclarationError, match=r"rows\.bilstm: its seeds differ in a"):
+            summary.lines_of(plan, table, row, "en", recorded)
+        recorded[two.key] = {"config": {"network": {"window": 3}, "training": {}}, "data": {"a": "1"}}
+        with pytest.raises(experiments.DeclarationError, match="differ in window"):
+            summary.lines_of(plan, table, row, "en", recorded)
 
     def test_prose_is_copied(self, tmp_path: Path) -> None:
         path = tmp_path / "findings.md"
@@ -145,7 +168,9 @@ class TestPage:
         [reference] = plan.references
         [table] = [table for table in plan.tables if table.id == "rows"]
         one, two = plan.runs_of(table, table.row("bilstm"), "en")
-        recorded = {one.key: {"dev_by_epoch": [[80.0, 70.0], [82.0, 72.0]]}, two.key: {"dev_by_epoch": [[81.0, 70.5]]}}
+        same: dict[str, Any] = {"config": {"network": {}, "training": {}}, "data": {}}
+        epochs = {one.key: [[80.0, 70.0], [82.0, 72.0]], two.key: [[81.0, 70.5]]}
+        recorded = {key: {**same, "dev_by_epoch": scores} for key, scores in epochs.items()}
         lines = list(render.reference_lines(plan, reference, recorded))
         assert "| 1 | 83.90 / 80.20 | 80.50 [1.00] / 70.25 [0.50] |" in lines
         assert "| 2 | 86.30 / 83.40 | 82.00 / 72.00 |" in lines

@@ -65,7 +65,8 @@ def train(
         typer.Option("--no-spaces", help="For the tokenizer: the treebank's language is written without spaces."),
     ] = False,
     epochs: Annotated[
-        int | None, typer.Option(help="The parser's passes over the treebank (default 20).", show_default=False)
+        int | None,
+        typer.Option(help="The parser's passes over the treebank (default 20; strong: 12).", show_default=False),
     ] = None,
     seed: Annotated[int | None, typer.Option(help="The same seed gives the same model (default 1).")] = None,
     folds: Annotated[int, typer.Option(min=2, help="Of the jackknifing that predicts the parser's tags.")] = 5,

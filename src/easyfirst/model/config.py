@@ -105,7 +105,8 @@ class TrainingConfig:
     attention: float = 0.0
     """The weight of a second loss, by which v alone is to tell every word's head and relation; 0: there is none."""
     dropout: float = 0.0
-    """The share of the values of v' and of v that are set to zero by chance while learning."""
+    """The share of values that are set to zero by chance while learning: of v' and of v, of what one layer of a deep
+    BiLSTM gives to the next, of the vectors of characters, and in the second task."""
     final_rate: float = 1.0
     """The share of the learning rate that is left at the end; it falls in a straight line."""
     averaging: float = 0.0

@@ -50,6 +50,10 @@ class Tagger:
             found[number] = _filled(sentences[number], tags)
         return found
 
+    def untagged(self, sentence: Sentence) -> Sentence:
+        """A sentence without the tags that this tagger gives."""
+        return sentence.with_tags(**{kind: ["_"] * len(sentence) for kind in self.kinds})
+
     def _lacks_tags(self, sentence: Sentence) -> bool:
         return any("_" in tags_of(sentence, kind) for kind in self.kinds)
 
@@ -90,7 +94,7 @@ def without_tags(sentences: Iterable[Sentence], tagger: Tagger | None, name: str
     """The sentences of a treebank without the tags that the tagger of a model will give them."""
     if tagger is None:
         raise ModelError(f"{name} has no tagger to predict tags")
-    return (sentence.with_tags(**{kind: ["_"] * len(sentence) for kind in tagger.kinds}) for sentence in sentences)
+    return map(tagger.untagged, sentences)
 
 
 def _spell(reader: TableReader, spelling: Spelling) -> Floats:

@@ -1,8 +1,8 @@
 """A second task, in training alone: every word points at its head and names its relation, from v alone.
 
 The hinge loss (section 5.1) speaks of violations only, ever fewer as the parser gets better. This loss speaks of every
-word of every sentence, by biaffine attention (Dozat & Manning 2017), and so makes a BiLSTM whose vectors know more
-about heads. Its weights are not kept: the parser has no other features than its subtrees.
+word of every batch that has a violation, by biaffine attention (Dozat & Manning 2017), and so makes a BiLSTM whose
+vectors know more about heads. Its weights are not kept: the parser has no other features than its subtrees.
 """
 
 from __future__ import annotations

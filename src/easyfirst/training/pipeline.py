@@ -271,15 +271,10 @@ def _tag(job: Job, config: PipelineConfig, reporter: Reporter, material: Materia
     return replace(
         material,
         train=_retagged(material.train, train),
-        dev=None if dev is None else _retagged(dev, tagger.tag([_untagged(s, tagger) for s in dev.sentences])),
+        dev=None if dev is None else _retagged(dev, tagger.tag([tagger.untagged(s) for s in dev.sentences])),
         note=f"tags predicted by jackknifing, {config.folds} folds",
         has_predicted_tags=True,
     )
-
-
-def _untagged(sentence: Sentence, tagger: Tagger) -> Sentence:
-    nothing = ["_"] * len(sentence)
-    return sentence.with_tags(**dict.fromkeys(tagger.kinds, nothing))
 
 
 def _retagged(treebank: Treebank, sentences: Sequence[Sentence]) -> Treebank:
