@@ -13,21 +13,24 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import MISSING, dataclass, field, fields, replace
 from pathlib import Path
 from typing import Any
 
 import tomllib
 
+from easyfirst.errors import EasyFirstError
+
 FOLDER = Path(__file__).parent
 FILES = tuple(FOLDER / name for name in ("paper.toml", "open.toml", "choices.toml", "strong.toml"))
 TREEBANKS = FOLDER / "treebanks.toml"
+PAPERS_LANGUAGES = ("en", "zh")
 VECTORS = "{vectors}"
 """Stands in a row's options for the file of word vectors of the row's language."""
 MINUTES_TO_COMBINE = 3.0
 
 
-class DeclarationError(Exception):
+class DeclarationError(EasyFirstError):
     """A TOML file that does not say what it should."""
 
 
@@ -227,20 +230,21 @@ def _merged(run: Run, other: Run) -> Run:
 
 def read_plan(files: Iterable[Path] = FILES, treebanks: Path = TREEBANKS) -> Plan:
     """All tables of some files, on the treebanks of another."""
-    languages = {
-        language: _build(Treebank, {"language": language, **values}, f"{treebanks.name}: [{language}]")
-        for language, values in _read(treebanks).items()
-    }
+    languages: dict[str, Treebank] = {}
+    for language, values in _read(treebanks).items():
+        where = f"{treebanks.name}: [{language}]"
+        languages[language] = _build(Treebank, {"language": language, **_is_table(values, where)}, where)
     tables: list[Table] = []
     findings: list[Finding] = []
     references: list[Reference] = []
     for path in files:
         declared = _read(path)
-        tables += [_table(values, path, languages) for values in declared.pop("table", [])]
-        findings += [_build(Finding, values, f"{path.name}: finding") for values in declared.pop("finding", [])]
-        references += [_build(Reference, values, f"{path.name}: reference") for values in declared.pop("reference", [])]
-        if declared:
-            raise DeclarationError(f"{path.name}: unknown {', '.join(declared)}")
+        if unknown := {*declared} - {"table", "finding", "reference"}:
+            raise DeclarationError(f"{path.name}: unknown {', '.join(sorted(unknown))}; it has [[table]]s")
+        tables += [_table(values, path, languages) for values in _tables(declared, "table", path.name)]
+        for kind, known in ((Finding, findings), (Reference, references)):
+            name = kind.__name__.lower()
+            known += [_build(kind, values, f"{path.name}: {name}") for values in _tables(declared, name, path.name)]
     plan = Plan(languages, tables, findings, references)
     _check(plan)
     return plan
@@ -255,13 +259,28 @@ def _read(path: Path) -> dict[str, Any]:
         raise DeclarationError(f"{path.name}: {error}") from error
 
 
+def _tables(values: Mapping[str, Any], name: str, where: str) -> list[dict[str, Any]]:
+    """All [[name]] of a TOML table, of which there may be none."""
+    found = values.get(name, [])
+    if not isinstance(found, list):
+        raise DeclarationError(f"{where}: write [[{name}]], not [{name}]")
+    return [_is_table(each, f"{where}: {name}") for each in found]
+
+
+def _is_table(value: Any, where: str) -> dict[str, Any]:
+    if not isinstance(value, dict):
+        raise DeclarationError(f"{where} is {value!r}, where a table is wanted")
+    return value
+
+
 def _table(values: dict[str, Any], path: Path, treebanks: Mapping[str, Treebank]) -> Table:
     """``options``, ``settings``, ``seeds`` and ``cost`` of a table are those of its rows, which may change them."""
     where = f"{path.name}: table {values.get('id')}"
     values = dict(values)
     common = {name: values.pop(name) for name in ("options", "settings", "seeds", "cost") if name in values}
     languages = values.setdefault("languages", list(treebanks))
-    values["rows"] = [_row(row, common, languages, where) for row in values.pop("row", [])]
+    values["rows"] = [_row(row, common, languages, where) for row in _tables(values, "row", where)]
+    values.pop("row", None)
     return _build(Table, values, where)
 
 
@@ -271,7 +290,8 @@ def _row(values: Mapping[str, Any], common: Mapping[str, Any], languages: Sequen
     shared: Mapping[str, Any] = common if row.pop("inherit", True) else {}
     for name in ("options", "settings"):
         if "options" in values or "settings" in values:
-            row[name] = {**shared.get(name, {}), **values.get(name, {})}
+            each = [_is_table(given.get(name, {}), f"{where}: {name}") for given in (shared, values)]
+            row[name] = {**each[0], **each[1]}
     for name in ("seeds", "cost"):
         if name in common:
             row.setdefault(name, common[name])
@@ -279,11 +299,32 @@ def _row(values: Mapping[str, Any], common: Mapping[str, Any], languages: Sequen
 
 
 def _build(kind: type[Any], values: Mapping[str, Any], where: str) -> Any:
-    """A dataclass from a TOML table; a missing or unknown key is an error."""
-    try:
-        return kind(**values)
-    except TypeError as error:
-        raise DeclarationError(f"{where}: {error}") from error
+    """A dataclass from a TOML table; a missing or unknown key is an error, and a value of another type."""
+    known = {one.name: one for one in fields(kind)}
+    if unknown := {*values} - {*known}:
+        raise DeclarationError(f"{where}: unknown {', '.join(sorted(unknown))}; there are {', '.join(known)}")
+    wanted = [name for name, one in known.items() if one.default is MISSING and one.default_factory is MISSING]
+    if lacking := [name for name in wanted if name not in values]:
+        raise DeclarationError(f"{where}: lacks {', '.join(lacking)}")
+    for name, value in values.items():
+        if not _fits(value, str(known[name].type)):
+            raise DeclarationError(f"{where}: {name} is {value!r}, which is no {known[name].type}")
+    return kind(**values)
+
+
+def _fits(value: Any, annotation: str) -> bool:
+    """Whether a value out of a TOML file is what a field's annotation says."""
+    if " | " in annotation:
+        return any(_fits(value, one) for one in annotation.split(" | "))
+    name, _, inside = annotation.removesuffix("]").partition("[")
+    if name == "Sequence":
+        return isinstance(value, list | tuple) and all(_fits(each, inside) for each in value)
+    if name == "Mapping":
+        return isinstance(value, dict) and all(_fits(each, inside.partition(", ")[2]) for each in value.values())
+    if name == "float":
+        return isinstance(value, int | float) and not isinstance(value, bool)
+    simple = {"str": str, "int": int, "bool": bool}.get(name, object)
+    return isinstance(value, simple) and (simple is not int or not isinstance(value, bool))
 
 
 def _check(plan: Plan) -> None:
@@ -296,8 +337,11 @@ def _check(plan: Plan) -> None:
         for row in table.rows:
             if row.combines:
                 _check_combined(table, row)
-            if unknown := {*row.languages, *row.paper} - {*plan.treebanks}:
+            unknown = {*row.languages} - {*plan.treebanks} | {*row.paper} - {*plan.treebanks, *PAPERS_LANGUAGES}
+            if unknown:
                 raise DeclarationError(f"{table.id}.{row.id}: unknown language {', '.join(sorted(unknown))}")
+            if any(len({*row.seeds_of(name)}) < len(row.seeds_of(name)) for name in row.languages):
+                raise DeclarationError(f"{table.id}.{row.id}: a seed stands twice")
     for finding in plan.findings:
         for pair in finding.pairs:
             for place in pair:

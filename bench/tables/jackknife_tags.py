@@ -21,12 +21,15 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from easyfirst.errors import ConfigError, EasyFirstError
 from easyfirst.text.tagger import Tagger
 from easyfirst.text.tagger_store import TaggerConfig, load_tagger
+from easyfirst.training.data import read_treebank
 from easyfirst.training.jackknife import jackknife
 from easyfirst.training.tagger import TaggerLearning, accuracies
-from easyfirst.treebank.conllu import read_conllu
 from easyfirst.treebank.sentence import Sentence
+
+PARTS = ("train", "dev", "test")
 
 
 class Report:
@@ -65,24 +68,34 @@ def _show(accuracy: Mapping[str, float]) -> str:
     return ", ".join(f"{kind.upper()} {accuracy[kind]:.2f} %" for kind in ("upos", "xpos") if kind in accuracy)
 
 
-def main() -> None:
+def arguments() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    for name in ("train", "dev", "test"):
+    for name in PARTS:
         parser.add_argument(f"--{name}", type=Path, required=True, help="CoNLL-U with gold tags")
-    parser.add_argument("--out", type=Path, required=True)
+    parser.add_argument("--out", type=Path, required=True, help="the folder for the tagged files and for the tagger")
     parser.add_argument("--folds", type=int, default=10)
     parser.add_argument("--jobs", type=int, default=1, help="folds to train at a time")
     parser.add_argument("--epochs", type=int, default=TaggerLearning().epochs)
     parser.add_argument("--seed", type=int, default=1)
-    options = parser.parse_args()
+    return parser
+
+
+def run(options: argparse.Namespace) -> None:
+    """Read and check everything before anything is trained."""
+    gold = {name: read_treebank(getattr(options, name), is_partial=True).sentences for name in PARTS}
+    for name in PARTS:
+        if _tagged(options, name).resolve() == getattr(options, name).resolve():
+            raise ConfigError(f"--out {options.out}: {_tagged(options, name)} would be overwritten; choose another")
+    if not 2 <= options.folds <= len(gold["train"]):
+        raise ConfigError(f"--folds: at least 2, and at most as many as sentences, {len(gold['train'])}")
+    if options.jobs < 1 or options.epochs < 1:
+        raise ConfigError("--jobs and --epochs: at least 1")
     options.out.mkdir(parents=True, exist_ok=True)
     tagger = train_tagger(options)
     for name in ("dev", "test"):
-        gold = list(read_conllu(getattr(options, name)))
-        write(options.out / f"{name}.conllu", gold, tagger.tag([tagger.untagged(sentence) for sentence in gold]))
-    gold = list(read_conllu(options.train))
+        write(_tagged(options, name), gold[name], tagger.tag([tagger.untagged(sentence) for sentence in gold[name]]))
     tagged = jackknife(
-        gold,
+        gold["train"],
         options.folds,
         TaggerConfig(),
         TaggerLearning(epochs=options.epochs, seed=options.seed),
@@ -93,7 +106,25 @@ def main() -> None:
         jobs=options.jobs,
         resume=(options.out / "jackknife").is_dir(),
     )
-    write(options.out / "train.conllu", gold, tagged)
+    write(_tagged(options, "train"), gold["train"], tagged)
+
+
+def _tagged(options: argparse.Namespace, name: str) -> Path:
+    return options.out / f"{name}.conllu"
+
+
+def main() -> None:
+    parser = arguments()
+    options = parser.parse_args()
+    try:
+        run(options)
+    except (EasyFirstError, OSError) as error:
+        parser.error(f"{error} (to begin anew, give another --out)" if options.out.is_dir() else str(error))
+    except subprocess.CalledProcessError as error:
+        sys.exit(error.returncode)  # it has said why
+    except KeyboardInterrupt:
+        print("stopped; the same command goes on", file=sys.stderr)
+        sys.exit(130)
 
 
 if __name__ == "__main__":

@@ -24,6 +24,8 @@ sys.path.append(str(FOLDER.parent))
 
 import report
 
+from easyfirst.errors import EasyFirstError
+
 PAGE = FOLDER.parents[1] / "docs" / "results.md"
 FINDINGS = FOLDER / "findings.md"
 PUBLISHED = FOLDER / "published.toml"
@@ -266,7 +268,7 @@ def main() -> None:
     try:
         page, findings = places(options)
         write(page, read_plan(options.files, options.treebanks), Results(options.results), findings)
-    except (DeclarationError, OSError) as error:
+    except (EasyFirstError, OSError) as error:
         parser.error(str(error))
 
 

@@ -15,9 +15,15 @@ from typing import Any
 
 from experiments import FOLDER, Run
 
+from easyfirst.errors import EasyFirstError
+
 RESULTS = FOLDER.parent / "results" / "tables.jsonl"
 
 Line = dict[str, Any]
+
+
+class DamagedError(EasyFirstError):
+    """A file that is not what was written."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,17 +34,34 @@ class Results:
 
     def read(self) -> dict[str, Line]:
         """By the key of the run."""
-        return {line["key"]: line for line in read_lines(self.path)}
+        lines = read_lines(self.path)
+        if any("key" not in line for line in lines):
+            raise DamagedError(f"{self.path}: is no file of results: a line has no key")
+        return {line["key"]: line for line in lines}
 
     def append(self, line: Line) -> None:
         append_line(self.path, line)
+
+    def check_writable(self) -> None:
+        """Raises :class:`OSError` if nothing could be appended."""
+        self.path.parent.mkdir(parents=True, exist_ok=True)
+        with self.path.open("ab"):
+            pass
 
 
 def read_lines(path: Path) -> list[Line]:
     """All whole lines; none if there is no file."""
     if not path.exists():
         return []
-    return [json.loads(line) for line in path.read_bytes().rpartition(b"\n")[0].splitlines() if line]
+    lines = path.read_bytes().rpartition(b"\n")[0].splitlines()
+    return [_parsed(line, f"{path}, line {number}") for number, line in enumerate(lines, 1)]
+
+
+def _parsed(line: bytes, where: str) -> Line:
+    try:
+        return json.loads(line)
+    except ValueError as error:
+        raise DamagedError(f"{where}: is no JSON ({error}); take it out") from error
 
 
 def append_line(path: Path, line: Line) -> None:

@@ -5,13 +5,15 @@
     python bench/tables/run.py --data DIR --vectors DIR --out DIR --only 'rows.*.en.*'
 
 DIRs: the folder with the treebanks' folders, the one with the files of word vectors, and one for the runs. It may be
-stopped or killed at any moment: the same command goes on. What is recorded is never trained or tested again; to have
-more seeds, name them in the row. Needs Python 3.11 and a POSIX system.
+stopped or killed at any moment: the same command goes on. What is recorded in the file of the results is never trained
+or tested again; to do all of it yourself, name another file as --results; to have more seeds, name them in the row.
+Needs Python 3.11 and a POSIX system.
 """
 
 from __future__ import annotations
 
 import argparse
+import errno
 import fnmatch
 import os
 import sys
@@ -21,9 +23,11 @@ from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from pathlib import Path
 
 import render
-from experiments import DeclarationError, Run, read_plan
+from experiments import Run, read_plan
 from results import Line, Results, is_done, read_lines
-from work import METRICS, Folders, RunError, execute, is_locked
+from work import METRICS, Folders, RunError, checksums, execute, is_locked, require_models
+
+from easyfirst.errors import EasyFirstError
 
 
 def cores() -> int:
@@ -81,17 +85,15 @@ def _scores(line: Line) -> str:
 
 
 def work_off(runs: Sequence[Run], folders: Folders, results: Results, jobs: int, after_each: Callable[[], None]) -> int:
-    """Execute all; how many failed."""
+    """Execute all of some runs that are not done; how many failed."""
     is_stopped = threading.Event()
-    failed = 0
+    recorded = results.read()
+    to_do = [run for run in runs if _is_possible(run, folders, recorded)]
+    failed = len(runs) - len(to_do)
 
     def one(run: Run) -> Line | None:
-        if is_stopped.is_set() or is_done(run, results.read()):
-            return None
-        print(f"begin  {run.name}", flush=True)
         return execute(run, folders, results, jobs=jobs, stopped=is_stopped)
 
-    to_do = list(runs)
     running: dict[Future[Line | None], Run] = {}
     with ThreadPoolExecutor(jobs) as pool:
         try:
@@ -104,10 +106,9 @@ def work_off(runs: Sequence[Run], folders: Folders, results: Results, jobs: int,
                     run = running.pop(done)
                     try:
                         line = done.result()
-                    except (RunError, OSError, ValueError, KeyError) as error:  # the last two: of damaged files
+                    except (EasyFirstError, OSError, ValueError, KeyError) as error:  # the last two: of damaged files
                         failed += 1
-                        what = error if isinstance(error, RunError) else f"{run.name}: {error!r}"
-                        print(f"FAILED {what}", file=sys.stderr, flush=True)
+                        _tell_failure(error if isinstance(error, RunError) else f"{run.name}: {error!r}")
                         continue
                     if line is not None:
                         print(f"done   {run.name}: {_scores(line)}", flush=True)
@@ -118,8 +119,22 @@ def work_off(runs: Sequence[Run], folders: Folders, results: Results, jobs: int,
             print("stopped; the same command goes on", file=sys.stderr, flush=True)
             raise
     for run in to_do:
-        print(f"FAILED {run.name}: not all of its members have been trained", file=sys.stderr, flush=True)
+        _tell_failure(f"{run.name}: not all of its members have been trained")
     return failed + len(to_do)
+
+
+def _is_possible(run: Run, folders: Folders, recorded: dict[str, Line]) -> bool:
+    """Not, and that is told, if a run is to be put together of models that are recorded but not here."""
+    try:
+        require_models(run, [member for member in run.members if is_done(member, recorded)], folders)
+    except RunError as error:
+        _tell_failure(error)
+        return False
+    return True
+
+
+def _tell_failure(what: object) -> None:
+    print(f"FAILED {what}", file=sys.stderr, flush=True)
 
 
 def _next(to_do: list[Run], results: Results) -> Run | None:
@@ -146,15 +161,20 @@ def arguments() -> argparse.ArgumentParser:
     return parser
 
 
-def check_folders(parser: argparse.ArgumentParser, folders: Folders) -> None:
-    """Say now, and once, what every run would fail with."""
-    for option, folder in (("--data", folders.data), ("--vectors", folders.vectors)):
-        if not folder.is_dir():
-            parser.error(f"{option}: there is no folder {folder}")
-    try:
-        folders.out.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        parser.error(f"--out: {folders.out} cannot be made: {error.strerror or error}")
+def check_places(runs: Sequence[Run], folders: Folders, results: Results) -> None:
+    """Say now what a run would fail with when it is trained: an :class:`OSError`, or a :class:`RunError`."""
+    recorded = results.read()
+    for run in runs:
+        found, line = checksums(run, folders), recorded.get(run.key)
+        for name, digest in found.items():
+            if line is not None and line["data"].get(name, digest) != digest:
+                raise RunError(
+                    f"{run.name} is recorded in {results.path} with another {name}; for yours, give another --results"
+                )
+    folders.out.mkdir(parents=True, exist_ok=True)
+    if not os.access(folders.out, os.W_OK):
+        raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), str(folders.out))
+    results.check_writable()
 
 
 def main() -> None:
@@ -165,28 +185,33 @@ def main() -> None:
     try:
         plan = read_plan(options.files, options.treebanks)
         page, findings = render.places(options) if options.render else (None, None)
-    except DeclarationError as error:
+        runs, results = chosen(plan.runs(), options.only), Results(options.results)
+        recorded = results.read()
+        if not runs:
+            asked = f"is like {' or '.join(options.only)}; --list names all" if options.only else "is declared"
+            parser.error(f"no run {asked}")
+        if options.list:
+            show(runs, recorded, options.out, options.jobs)
+            return
+        if None in (options.data, options.vectors, options.out):
+            parser.error("--data, --vectors and --out are needed to train")
+        folders = Folders(options.data, options.vectors, options.out)
+        check_places(runs, folders, results)
+    except (EasyFirstError, OSError) as error:
         parser.error(str(error))
-    runs, results = chosen(plan.runs(), options.only), Results(options.results)
-    if not runs:
-        parser.error(f"--only: no run is like {' or '.join(options.only)}; --list names all")
-    if options.list:
-        show(runs, results.read(), options.out, options.jobs)
-        return
-    if None in (options.data, options.vectors, options.out):
-        parser.error("--data, --vectors and --out are needed to train")
-    folders = Folders(options.data, options.vectors, options.out)
-    check_folders(parser, folders)
 
     def after_each() -> None:
         if page is not None:
             try:
                 render.write(page, plan, results, findings)
-            except (DeclarationError, OSError) as error:  # what has been run is recorded all the same
+            except (EasyFirstError, OSError) as error:  # what has been run is recorded all the same
                 print(f"the page was not written: {error}", file=sys.stderr, flush=True)
 
+    to_do = [run for run in runs if not is_done(run, recorded)]
+    if not to_do:
+        print(f"nothing to do: all {len(runs)} are recorded in {results.path}; to do them anew, give another --results")
     try:
-        failed = work_off(runs, folders, results, options.jobs, after_each)
+        failed = work_off(to_do, folders, results, options.jobs, after_each)
     except KeyboardInterrupt:
         sys.exit(130)
     sys.exit(1 if failed else 0)

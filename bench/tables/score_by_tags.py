@@ -10,20 +10,25 @@ opening quotes are no Unicode punctuation, and its percent sign is. Tags are tho
 from __future__ import annotations
 
 import argparse
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Sequence
 from pathlib import Path
 
+from easyfirst.errors import EasyFirstError, InputError
 from easyfirst.treebank.conllu import read_conllu
 from easyfirst.treebank.scores import Tally
 from easyfirst.treebank.sentence import Sentence
 
 
-def score(gold: Iterable[Sentence], system: Iterable[Sentence], left_out: Collection[str]) -> Tally:
+def score(gold: Sequence[Sentence], system: Sequence[Sentence], left_out: Collection[str]) -> Tally:
     """Heads and labelled heads of the words whose tag is not left out."""
+    if len(gold) != len(system) or not gold:
+        raise InputError(f"{len(gold):,} gold sentences and {len(system):,} of the system cannot be compared")
+    if unknown := {*left_out} - {tag for sentence in gold for tag in sentence.xpos}:
+        raise InputError(f"--tags: no word has the XPOS tag {' or '.join(sorted(unknown))}")
     words = heads = labelled = 0
-    for one, other in zip(gold, system, strict=True):
+    for number, (one, other) in enumerate(zip(gold, system, strict=True), 1):
         if one.forms != other.forms:
-            raise SystemExit("the two files do not have the same sentences")
+            raise InputError(f"sentence {number:,}: the two files do not have the same words")
         columns = (one.xpos, one.heads, other.heads, one.relations, other.relations)
         for tag, head, found, relation, label in zip(*columns, strict=True):
             if tag not in left_out:
@@ -39,7 +44,11 @@ def main() -> None:
     parser.add_argument("system", type=Path)
     parser.add_argument("--tags", required=True, help="the tags to leave out, separated by spaces")
     options = parser.parse_args()
-    tally = score(read_conllu(options.gold), read_conllu(options.system), set(options.tags.split()))
+    try:
+        gold, system = list(read_conllu(options.gold)), list(read_conllu(options.system))
+        tally = score(gold, system, set(options.tags.split()))
+    except EasyFirstError as error:
+        parser.error(str(error))
     print(f"UAS {tally.uas:.2f}  LAS {tally.las:.2f}  words {tally.words:,}")
 
 

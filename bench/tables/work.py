@@ -12,13 +12,14 @@ from __future__ import annotations
 
 import datetime
 import fcntl
+import functools
 import hashlib
 import json
 import os
 import subprocess
 import sys
 import threading
-from collections.abc import Generator, Sequence
+from collections.abc import Generator, Iterable, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -31,6 +32,8 @@ sys.path.append(str(FOLDER.parent))
 
 import report
 
+from easyfirst.errors import EasyFirstError
+
 SOURCE = FOLDER.parents[1] / "src"
 CONVENTIONS = ("conllx", "ud", "full")
 CHECKPOINT = "checkpoint.safetensors"
@@ -40,7 +43,7 @@ WAIT = 0.5
 """Seconds between two looks at a lock that another process holds."""
 
 
-class RunError(Exception):
+class RunError(EasyFirstError):
     """A run that did not succeed; its log says why."""
 
 
@@ -63,28 +66,31 @@ class Folders:
 
 def execute(run: Run, folders: Folders, results: Results, *, jobs: int, stopped: threading.Event) -> Line | None:
     """Do all that is still to be done; what was recorded, or None if that was everything already. Raises
-    :class:`StoppedError` if ``stopped`` is set before it has begun."""
+    :class:`StoppedError` if ``stopped`` is set before it is done."""
     folder = folders.of(run)
     folder.mkdir(parents=True, exist_ok=True)
-    with locked([folder / "lock"], stopped) as lock:
+    slots = [folders.out / f"slot-{number}.lock" for number in range(jobs)]
+    with locked([folder / "lock"], stopped, f"waits  {run.name}: another process is at it") as lock:
         if is_done(run, results.read()):
             return None
-        with locked([folders.out / f"slot-{number}.lock" for number in range(jobs)], stopped) as held:
+        with locked(slots, stopped, f"waits  {run.name}: as many trainings are running as there may be") as slot:
+            print(f"begin  {run.name}", flush=True)
+            work = Work(run, folders, (lock, slot), stopped)
             if run.members:
-                combine(run, folders, keep=(lock, held))
-                dev = scores(run, folders, "dev", keep=(lock, held))
-                line = record_combined(run, folders, dev, results.read())
+                work.combine()
+                line = work.record_combined(work.scores("dev"), results.read())
             else:
-                train(run, folders, keep=(lock, held))
-                line = record(run, folders)
-            line["test"] = scores(run, folders, "test", keep=(lock, held)) if run.wants_test else None
+                work.train()
+                line = work.record()
+            line["test"] = work.scores("test") if run.wants_test else None
         results.append(line)
     return line
 
 
 @contextmanager
-def locked(paths: Sequence[Path], stopped: threading.Event) -> Generator[int]:
-    """Wait for the lock on one of some files, and hold it; the file's descriptor."""
+def locked(paths: Sequence[Path], stopped: threading.Event, message: str) -> Generator[int]:
+    """Hold the lock on one of some files; its descriptor. If it has to be waited for, the message is printed."""
+    is_told = False
     while not stopped.is_set():
         for path in paths:
             descriptor = os.open(path, os.O_RDWR | os.O_CREAT)
@@ -94,6 +100,9 @@ def locked(paths: Sequence[Path], stopped: threading.Event) -> Generator[int]:
                     return
             finally:
                 os.close(descriptor)
+        if not is_told:
+            print(message, flush=True)
+            is_told = True
         stopped.wait(WAIT)
     raise StoppedError
 
@@ -127,111 +136,128 @@ def train_command(run: Run, folders: Folders) -> list[str]:
     return command
 
 
-def train(run: Run, folders: Folders, *, keep: Sequence[int]) -> None:
-    """Train, or go on after the last epoch that was saved."""
-    folder = folders.of(run)
-    is_resumed = any((folder / "model" / "training").rglob(CHECKPOINT))
-    _note_start(folder, is_resumed=is_resumed)
-    command = [*train_command(run, folders), "--resume" if is_resumed else "--overwrite"]
-    _easyfirst(run, folder, command, keep)
+@dataclass(frozen=True, slots=True)
+class Work:
+    """What is done in a run's folder by whoever holds the locks."""
+
+    run: Run
+    folders: Folders
+    locks: tuple[int, ...]
+    """Descriptors, which processes that are started inherit."""
+    stopped: threading.Event
+
+    @property
+    def folder(self) -> Path:
+        return self.folders.of(self.run)
+
+    def train(self) -> None:
+        """Train, or go on after the last epoch that was saved."""
+        is_resumed = any((self.folder / "model" / "training").rglob(CHECKPOINT))
+        self._note_start(is_resumed=is_resumed)
+        self._easyfirst([*train_command(self.run, self.folders), "--resume" if is_resumed else "--overwrite"])
+
+    def combine(self) -> None:
+        """Put the models of a run's members together."""
+        require_models(self.run, self.run.members, self.folders)
+        self._note_start(is_resumed=False)
+        models = [str(self.folders.of(member) / "model") for member in self.run.members]
+        self._easyfirst(["combine", *models, "--out", str(self.folder / "model"), "--overwrite"])
+
+    def _note_start(self, *, is_resumed: bool) -> None:
+        """A model that is made anew has not been scored."""
+        append_line(self.folder / "starts.jsonl", {"date": _now(), "commit": commit(), "resumed": is_resumed})
+        if not is_resumed:
+            for part in ("dev", "test"):
+                self._scores_path(part).unlink(missing_ok=True)
+
+    def _easyfirst(self, arguments: Sequence[str], printed: Path | None = None) -> None:
+        """Call the command with the code of this checkout. What it says goes to the log, and there is a file for what
+        it prints, if that is wanted. (Nothing goes through a pipe, which would break if this process were killed.)"""
+        paths = [str(SOURCE), *filter(None, [os.environ.get("PYTHONPATH")])]
+        log_path = self.folder / "log.txt"
+        with log_path.open("ab") as log, (printed or log_path).open("wb" if printed else "ab") as out:
+            process = subprocess.Popen(
+                [sys.executable, "-m", "easyfirst", *arguments, "--threads", "1"],
+                stdin=subprocess.DEVNULL,
+                stdout=out,
+                stderr=log,
+                env={**os.environ, "PYTHONPATH": os.pathsep.join(paths)},
+                pass_fds=self.locks,
+            )
+            while process.poll() is None:
+                if self.stopped.wait(WAIT):
+                    process.terminate()
+        if self.stopped.is_set():
+            raise StoppedError
+        if process.returncode:
+            said = _last_line(log_path)
+            raise RunError(f"{self.run.name}: 'easyfirst {arguments[0]}' ended with code {process.returncode}: {said}")
+
+    def scores(self, part: str) -> dict[str, Any]:
+        """The scores of the selected model on dev or test; they are kept, so that they are never taken twice."""
+        path = self._scores_path(part)
+        if not path.exists():
+            treebank = self.run.treebank.test if part == "test" else self.run.treebank.dev
+            command = ["evaluate", str(self.folders.data / treebank), "--model", str(self.folder / "model"), "--json"]
+            unfinished = path.with_suffix(".tmp")
+            self._easyfirst(command + ["--predicted-tags"] * self.run.predicted_tags, unfinished)
+            unfinished.replace(path)
+        return _rounded(json.loads(path.read_bytes()))
+
+    def _scores_path(self, part: str) -> Path:
+        return self.folder / f"{part}.json"
+
+    def record(self) -> Line:
+        """What is worth keeping of a finished training; the epoch that was selected is the first with the best LAS."""
+        folder = self.folder / "model" / "training"
+        epochs = read_lines(folder / METRICS)
+        best = max(epochs, key=lambda epoch: epoch["dev"]["full"]["LAS"])
+        every = [line for path in folder.rglob(METRICS) for line in read_lines(path)]
+        return facts(self.run, self.folders) | {
+            "epochs": len(epochs),
+            "best_epoch": best["epoch"],
+            "cpu_seconds": round(sum(line["cpu_seconds"] for line in every), 1),
+            "dev": _rounded(best["dev"]),
+            "dev_by_epoch": [[epoch["dev"]["full"]["UAS"], epoch["dev"]["full"]["LAS"]] for epoch in epochs],
+        }
+
+    def record_combined(self, dev: dict[str, Any], recorded: dict[str, Line]) -> Line:
+        """The same of models put together, which took the time of all."""
+        members = self.run.members
+        return facts(self.run, self.folders) | {
+            "seed": [member.seed for member in members],
+            "members": [member.key for member in members],
+            "epochs": 0,
+            "best_epoch": 0,
+            "cpu_seconds": round(sum(recorded[member.key]["cpu_seconds"] for member in members), 1),
+            "dev": dev,
+            "dev_by_epoch": [],
+        }
 
 
-def combine(run: Run, folders: Folders, *, keep: Sequence[int]) -> None:
-    """Put the models of a run's members together."""
-    folder = folders.of(run)
-    _note_start(folder, is_resumed=False)
-    models = [folders.of(member) / "model" for member in run.members]
-    for model, member in zip(models, run.members, strict=True):
-        if not model.is_dir():
-            raise RunError(f"{run.name}: the model of {member.name} is not in {model}; it was trained elsewhere")
-    _easyfirst(run, folder, ["combine", *map(str, models), "--out", str(folder / "model"), "--overwrite"], keep)
+def require_models(run: Run, members: Iterable[Run], folders: Folders) -> None:
+    """Raise :class:`RunError` if some of those that a run is put together of have been trained, but not here."""
+    for member in members:
+        if not (folders.of(member) / "model").is_dir():
+            raise RunError(
+                f"{run.name}: the model of {member.name} is not in {folders.out}, it was trained elsewhere; "
+                "to train it here, give another file as --results"
+            )
 
 
-def _note_start(folder: Path, *, is_resumed: bool) -> None:
-    """A model that is made anew has not been scored."""
-    append_line(folder / "starts.jsonl", {"date": _now(), "commit": commit(), "resumed": is_resumed})
-    if not is_resumed:
-        for part in ("dev", "test"):
-            _scores_path(folder, part).unlink(missing_ok=True)
-
-
-def _easyfirst(
-    run: Run, folder: Path, arguments: Sequence[str], keep: Sequence[int], *, answers: bool = False
-) -> bytes:
-    """Call the command with the code of this checkout. What it says goes to the log; if it ``answers``, what it prints
-    is given back. (A training must not be heard through a pipe: it would break if this process were killed.)"""
-    paths = [str(SOURCE), *filter(None, [os.environ.get("PYTHONPATH")])]
-    with (folder / "log.txt").open("ab") as log:
-        done = subprocess.run(
-            [sys.executable, "-m", "easyfirst", *arguments, "--threads", "1"],
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE if answers else log,
-            stderr=log,
-            env={**os.environ, "PYTHONPATH": os.pathsep.join(paths)},
-            pass_fds=keep,
-            check=False,
-        )
-    if done.returncode:
-        said = _last_line(folder / "log.txt")
-        raise RunError(f"{run.name}: 'easyfirst {arguments[0]}' ended with code {done.returncode}: {said}")
-    return done.stdout or b""
-
-
-def scores(run: Run, folders: Folders, part: str, *, keep: Sequence[int]) -> dict[str, Any]:
-    """The scores of the selected model on dev or test; they are kept, so that they are never taken twice."""
-    folder = folders.of(run)
-    path = _scores_path(folder, part)
-    if not path.exists():
-        treebank = run.treebank.test if part == "test" else run.treebank.dev
-        command = ["evaluate", str(folders.data / treebank), "--model", str(folder / "model"), "--json"]
-        found = _easyfirst(run, folder, command + ["--predicted-tags"] * run.predicted_tags, keep, answers=True)
-        unfinished = path.with_suffix(".tmp")
-        unfinished.write_bytes(found)
-        unfinished.replace(path)
-    return _rounded(json.loads(path.read_bytes()))
-
-
-def _scores_path(folder: Path, part: str) -> Path:
-    return folder / f"{part}.json"
-
-
-def record(run: Run, folders: Folders) -> Line:
-    """What is worth keeping of a finished training; the epoch that was selected is the first with the best LAS."""
-    folder = folders.of(run)
-    epochs = read_lines(folder / "model" / "training" / METRICS)
-    best = max(epochs, key=lambda epoch: epoch["dev"]["full"]["LAS"])
-    every = [line for path in (folder / "model" / "training").rglob(METRICS) for line in read_lines(path)]
-    return facts(run, folders) | {
-        "epochs": len(epochs),
-        "best_epoch": best["epoch"],
-        "cpu_seconds": round(sum(line["cpu_seconds"] for line in every), 1),
-        "dev": _rounded(best["dev"]),
-        "dev_by_epoch": [[epoch["dev"]["full"]["UAS"], epoch["dev"]["full"]["LAS"]] for epoch in epochs],
-    }
-
-
-def record_combined(run: Run, folders: Folders, dev: dict[str, Any], recorded: dict[str, Line]) -> Line:
-    """The same of models put together, which took the time of all."""
-    seconds = sum(recorded[member.key]["cpu_seconds"] for member in run.members)
-    return facts(run, folders) | {
-        "seed": [member.seed for member in run.members],
-        "members": [member.key for member in run.members],
-        "epochs": 0,
-        "best_epoch": 0,
-        "cpu_seconds": round(seconds, 1),
-        "dev": dev,
-        "dev_by_epoch": [],
-    }
+def checksums(run: Run, folders: Folders) -> dict[str, str]:
+    """Of the files a run is made from, by their names."""
+    treebank = run.treebank
+    paths = {name: folders.data / name for name in (treebank.train, treebank.dev, treebank.test)}
+    if VECTORS in run.options.values():
+        paths[treebank.vectors] = folders.vectors / treebank.vectors
+    return {name: _sha256(path) for name, path in paths.items()}
 
 
 def facts(run: Run, folders: Folders) -> Line:
     """What a run is, and where and when it was done."""
     starts = read_lines(folders.of(run) / "starts.jsonl")
     table, row, *_ = run.name.split(".")
-    files = [run.treebank.train, run.treebank.dev, run.treebank.test]
-    sha256 = {name: _sha256(folders.data / name) for name in files}
-    if VECTORS in run.options.values():
-        sha256[run.treebank.vectors] = _sha256(folders.vectors / run.treebank.vectors)
     return {
         "key": run.key,
         "experiment": run.name,
@@ -247,7 +273,7 @@ def facts(run: Run, folders: Folders) -> Line:
         **report.conditions(),
         "starts": len(starts),
         "family": run.family,
-        "data": sha256,
+        "data": checksums(run, folders),
     }
 
 
@@ -275,6 +301,7 @@ def _rounded(scores: dict[str, Any]) -> dict[str, dict[str, float]]:
     return {name: {score: round(scores[name][score], 3) for score in ("UAS", "LAS")} for name in CONVENTIONS}
 
 
+@functools.cache
 def _sha256(path: Path) -> str:
     return hashlib.sha256(path.read_bytes()).hexdigest()[:12]
 

@@ -12,6 +12,7 @@ import check_split
 import pytest
 import score_by_tags
 
+from easyfirst.errors import InputError
 from easyfirst.treebank.conllu import read_conllu
 from easyfirst.treebank.scores import Tally
 from easyfirst.treebank.tree import Tree
@@ -51,8 +52,18 @@ def test_scores_by_tags(tmp_path: Path) -> None:
     system = gold.replace("2\tx", "2\ty").replace("2\tp", "1\tp")
     for name, text in (("gold", gold), ("system", system)):
         (tmp_path / name).write_text(text, encoding="utf-8")
-    tally = score_by_tags.score(read_conllu(tmp_path / "gold"), read_conllu(tmp_path / "system"), {"``"})
+    files = [list(read_conllu(tmp_path / name)) for name in ("gold", "system")]
+    tally = score_by_tags.score(*files, {"``"})
     assert (tally.words, tally.heads, tally.labelled) == (2, 2, 1)
+    with pytest.raises(InputError, match="no word has the XPOS tag PU"):
+        score_by_tags.score(*files, {"``", "PU"})
+    with pytest.raises(InputError, match="1 gold sentences and 0"):
+        score_by_tags.score(files[0], [], {"``"})
+    command = [sys.executable, str(TABLES / "score_by_tags.py"), str(tmp_path / "gold"), str(tmp_path / "none")]
+    done = subprocess.run([*command, "--tags", "PU"], check=False, capture_output=True, text=True)
+    assert done.returncode == 2
+    assert "error: " in done.stderr
+    assert "Traceback" not in done.stderr
 
 
 @pytest.mark.slow
@@ -68,6 +79,23 @@ def test_jackknifed_tags(toys: Path) -> None:
     assert all("_" not in sentence.upos for sentence in made)
     folds = json.loads((toys / "tagged" / "jackknife" / "fold-1.json").read_bytes())
     assert folds["tags"]
+
+
+def test_mistakes_before_tags_are_learnt(toys: Path) -> None:
+    def said(*options: str) -> str:
+        command = [sys.executable, str(TABLES / "jackknife_tags.py"), "--out", str(toys / "tagged")]
+        for name in ("train", "dev", "test"):
+            command += [f"--{name}", str(toys / f"{name}.conllu")]
+        done = subprocess.run([*command, *options], check=False, capture_output=True, text=True)
+        assert (done.returncode, (toys / "tagged").exists()) == (2, False)
+        assert "Traceback" not in done.stderr
+        return done.stderr
+
+    assert "no such file" in said("--test", str(toys / "none.conllu"))
+    assert "--folds: at least 2" in said("--folds", "1")
+    assert "as many as sentences, 2" in said("--folds", "3")
+    assert "--jobs and --epochs" in said("--jobs", "0", "--folds", "2")
+    assert "would be overwritten" in said("--out", str(toys))
 
 
 def test_scores_by_modifiers(tmp_path: Path) -> None:

@@ -122,7 +122,7 @@ def test_trains_tests_once_and_renders(place: Path) -> None:
 
     [answer] = place.glob("runs/*/test.json")
     tested = answer.stat().st_mtime_ns
-    assert finish(start(place)) == ""
+    assert finish(start(place)).startswith("nothing to do: all 1 are recorded in ")
     assert "done     t.a.en.1" in finish(start(place, "--list"))
     check_page(place)
 
@@ -170,7 +170,7 @@ def test_puts_seeds_together(place: Path) -> None:
     assert both["members"] == [first["key"], second["key"]]
     assert both["cpu_seconds"] == pytest.approx(first["cpu_seconds"] + second["cpu_seconds"], abs=0.2)
     assert all(set(both[part]) == {"conllx", "ud", "full"} for part in ("dev", "test"))
-    assert finish(start(place, "--only", "t.both.*")) == ""
+    assert finish(start(place, "--only", "t.both.*")).startswith("nothing to do: all 3")
     assert "done     t.both.en.1+2" in finish(start(place, "--list"))
     assert "| together |" in rendered(place)
     assert "t.a.en.1" in finish(start(place, "--list", "--only", "t.both.*"))
@@ -234,9 +234,17 @@ def test_options(place: Path) -> None:
     assert "no run is like t.other.* or u.*" in finish(start(place, "--only", "t.other.*", "--only", "u.*"), code=2)
     assert finish(start(place, "--list", "--only", "same")).startswith("to do    t.a.en.1 ")
     assert "--page" in finish(start(place, "--render"), code=2)
-    assert "--data: there is no folder" in finish(start(place, "--data", str(place / "none")), code=2)
+    assert "train.conllu" in finish(start(place, "--data", str(place / "none")), code=2)
     (place / "file").touch()
-    assert "--out: " in finish(start(place, "--out", str(place / "file" / "runs")), code=2)
+    for option in ("--out", "--results"):
+        assert "error: " in finish(start(place, option, str(place / "file" / "there")), code=2)
+    (place / "bad.jsonl").write_text("{}\nx\n", encoding="utf-8")
+    for command in ([], ["--list"]):
+        assert "bad.jsonl, line 2: is no JSON" in finish(
+            start(place, "--results", str(place / "bad.jsonl"), *command), 2
+        )
+    (place / "bad.jsonl").write_text("{}\n", encoding="utf-8")
+    assert "is no file of results" in finish(start(place, "--results", str(place / "bad.jsonl"), "--list"), 2)
     (place / "toy.toml").write_text("[[table]]\nid = 't'\ntitle = 'T'\ncolour = 1\n", encoding="utf-8")
     assert "colour" in finish(start(place, "--list"), code=2)
     (place / "toy.toml").unlink()
@@ -251,10 +259,30 @@ def test_interrupted_while_it_waits(place: Path) -> None:
         fcntl.flock(stream, fcntl.LOCK_EX)
         runner = start(place)
         assert runner.stdout is not None
-        assert runner.stdout.readline() == "begin  t.a.en.1\n"
+        assert runner.stdout.readline().startswith("waits  t.a.en.1: as many trainings are running")
         runner.send_signal(signal.SIGINT)
         assert "stopped; the same command goes on" in finish(runner, code=130)
     assert not list(place.glob("runs/*/starts.jsonl"))
+
+
+def test_interrupted_alone(place: Path) -> None:
+    """The training gets no signal of its own, and ends all the same."""
+    declare(place, epochs=1000)
+    runner = start(place)
+    wait_for_epoch(place)
+    runner.send_signal(signal.SIGINT)
+    assert "stopped; the same command goes on" in finish(runner, code=130)
+    assert "stopped  t.a.en.1" in finish(start(place, "--list"))
+    assert recorded(place) == []
+
+
+def test_other_data_under_the_same_names(place: Path) -> None:
+    declare(place, epochs=1)
+    finish(start(place))
+    (place / "train.conllu").write_bytes((place / "dev.conllu").read_bytes())
+    output = finish(start(place), code=2)
+    assert "t.a.en.1 is recorded in" in output
+    assert "with another train.conllu; for yours, give another --results" in output
 
 
 def test_a_model_that_is_made_anew_is_tested_anew(place: Path) -> None:

@@ -19,6 +19,9 @@ from easyfirst.model.config import preset
 TABLES = Path(__file__).resolve().parent.parent.parent / "bench" / "tables"
 
 
+ROW = "[[table]]\nid = 't'\ntitle = 'T'\n[[table.row]]\nid = 'a'\nlabel = 'A'\noptions = {}\n"
+
+
 def declared_rows() -> Iterator[tuple[str, experiments.Row]]:
     for table in experiments.read_plan().tables:
         for row in table.rows:
@@ -96,13 +99,51 @@ class TestDeclarations:
             "[[table.row]]\nid = 'b'\nlabel = 'B'\ncombines = 'a'\npredicted_tags = true\n",
             "[other]\n",
             "not TOML",
+            "table = 3\n",
+            "[[tabel]]\nid = 't'\n[[tabel.row]]\nid = 'a'\n",
+            "[table]\nid = 't'\n",
+            f"{ROW}seeds = 3\n",
+            f"{ROW}seeds = [1, 1]\n",
+            f"{ROW}seeds = ['x']\n",
+            f"{ROW}cost = 'x'\n",
+            f"{ROW}paper.en = {{ dev = ['x'] }}\n",
+            f"{ROW}paper.xx = {{ dev = [1.0, 2.0] }}\n",
+            f"{ROW}predicted_tags = 1\n",
+            "[[table]]\nid = 't'\ntitle = 'T'\n[[table.row]]\nid = 'a'\nlabel = 'A'\noptions = 3\n",
+            "[[table]]\nid = 't'\ntitle = 'T'\nlanguages = 'en'\n",
+            "[[table]]\nid = 't'\ntitle = 'T'\n[table.row]\nid = 'a'\n",
         ],
     )
     def test_mistakes(self, tmp_path: Path, text: str) -> None:
         path = tmp_path / "bad.toml"
         path.write_text(text, encoding="utf-8")
-        with pytest.raises(experiments.DeclarationError):
+        with pytest.raises(experiments.DeclarationError, match=r"bad\.toml|^t\.|there is no row"):
             experiments.read_plan([path])
+
+    def test_mistakes_in_treebanks(self, tmp_path: Path) -> None:
+        path = tmp_path / "bad.toml"
+        for text, message in (
+            ("en = 3", "where a table is wanted"),
+            ("[en]\nname = 'x'", r"\[en\]: lacks tags, train"),
+            ((TABLES / "treebanks.toml").read_text().replace("minutes = 35", "minutes = 'many'"), "minutes is 'many'"),
+            (
+                (TABLES / "treebanks.toml").read_text().replace("minutes = 35", "minute = 35"),
+                "unknown minute; there are",
+            ),
+        ):
+            path.write_text(text, encoding="utf-8")
+            with pytest.raises(experiments.DeclarationError, match=message):
+                experiments.read_plan([TABLES / "paper.toml"], path)
+        path.write_bytes(b"\xff")
+        with pytest.raises(experiments.DeclarationError, match=r"bad\.toml"):
+            experiments.read_plan([path])
+
+    def test_one_treebank_alone(self, tmp_path: Path) -> None:
+        path = tmp_path / "ptb.toml"
+        path.write_text((TABLES / "licensed.toml").read_text(encoding="utf-8").partition("[zh]")[0], encoding="utf-8")
+        plan = experiments.read_plan([TABLES / "paper.toml"], path)
+        assert {run.treebank.language for run in plan.runs()} == {"en"}
+        assert "Chinese" not in render.page(plan, {}, {}).partition("## What the paper found")[0]
 
 
 class TestPage:

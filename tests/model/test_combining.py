@@ -160,6 +160,13 @@ class TestRefused:
         with pytest.raises(ModelError, match="c is the same parser as a"):
             combine_models([three[0], three[1], three[0]], NAMES)
 
+    def test_a_packed_copy(self, three: list[Model], tmp_path: Path) -> None:
+        for bits in (16, 8):
+            save_model(tmp_path / f"{bits}", three[0], bits=bits)
+            packed = load_model(tmp_path / f"{bits}")
+            with pytest.raises(ModelError, match="c is the same parser as a"):
+                combine_models([three[0], three[1], packed], NAMES)
+
     def test_another_network(self, make_model: MakeModel) -> None:
         with pytest.raises(ModelError, match=r"b cannot .* a: its network is .* \(network.window is 1, not 2\)"):
             combine_models([make_model(), make_model(window=1)], NAMES[:2])

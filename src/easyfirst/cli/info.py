@@ -114,6 +114,10 @@ def _show(facts: dict[str, Any]) -> None:
     if external is not None:
         words.append(f"external vectors of {external['words']:,} words ({external['dim']} dimensions)")
     bilstm = f"BiLSTM of {network['bilstm_layers']} layers" if network["bilstm_layers"] else "no BiLSTM"
+    bilstm += ", whose directions meet after each" if network["bilstm_layers"] and network["deep_bilstm"] else ""
+    spelling = (
+        f", characters {network['character_dim']} to {network['spelling_dim']}" if network["spelling_dim"] else ""
+    )
     trees = f"{network['tree_layers']} x {network['tree_dim']}" if network["tree_layers"] else "no tree encoder"
     rows = {
         "model": f"{facts['path']} (format {facts['format_version']}, easyfirst {facts['easyfirst_version']})",
@@ -123,7 +127,8 @@ def _show(facts: dict[str, Any]) -> None:
         "gives": ", ".join(facts["gives"]),
         "needs tags": " and ".join(kind.upper() for kind in facts["needs_tags"]) or "none",
         "knows": ", ".join(words),
-        "words": f"word {network['word_dim']}, tag {network['tag_dim']}, vector {network['vector_dim']}; {bilstm}",
+        "words": f"word {network['word_dim']}, tag {network['tag_dim']}{spelling}, "
+        f"vector {network['vector_dim']}; {bilstm}",
         "trees": f"{network['rnn'].upper()} {trees}; relation {network['relation_dim']}",
         "scorer": f"window of {2 * network['window'] + 2} subtrees, {network['hidden_dim']} hidden units",
         **({"members": f"{members} networks, each as above"} if (members := facts["config"]["members"]) > 1 else {}),

@@ -10,17 +10,21 @@ import datetime
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, replace
 
+import numpy as np
+
 from easyfirst.errors import ModelError
 from easyfirst.model.card import CombinedFacts, MemberFacts, combined_card
 from easyfirst.model.part import installed_version
 from easyfirst.model.store import EXTERNAL, Model
 from easyfirst.model.vocab import UNKNOWN, Vocabulary, numbered
-from easyfirst.model.weights import checksum
 from easyfirst.model.word_vectors import same_vectors
 from easyfirst.nn.arrays import Floats
 from easyfirst.nn.members import MAX_MEMBERS, join_members, split_members
 
 TREEBANK = "train all of them on the same treebank with the same settings, and seeds of their own"
+ALIKE = 0.98
+"""The cosine above which weights are copies of each other; after other trainings it is near 0."""
+TINY = 1e-30
 VECTORS = "give all of them the same --embeddings, and --freeze-embeddings or not alike"
 
 
@@ -56,13 +60,20 @@ def combine_models(models: Sequence[Model], names: Sequence[str]) -> Model:
 
 
 def _refuse_twins(models: Sequence[Model], names: Sequence[str]) -> None:
-    seen: dict[str, str] = {}
+    seen: list[tuple[Floats, str]] = []
     for model, name in zip(models, names, strict=True):
-        digests = [checksum(arrays) for arrays in _members(model)]
-        if known := [seen[digest] for digest in digests if digest in seen]:
+        own = [_direction(arrays) for arrays in _members(model)]
+        known = [other for one in own for another, other in seen if float(np.vdot(one, another)) > ALIKE]
+        if known:
             what = f"is the same parser as {known[0]}" if model.config.members == 1 else f"has a member of {known[0]}"
             raise ModelError(f"{name} {what}, which gains nothing; train one with a --seed of its own")
-        seen |= dict.fromkeys(digests, name)
+        seen += [(one, name) for one in own]
+
+
+def _direction(arrays: Mapping[str, Floats]) -> Floats:
+    """The scorer's weights as a vector of length 1: much the same for copies, packed ones too, and for no others."""
+    weights = arrays["scorer.hidden"]
+    return weights / max(float(np.linalg.norm(weights)), TINY)
 
 
 def _difference(first: Model, other: Model) -> str | None:

@@ -90,10 +90,9 @@ def read_treebank(path: str | PathLike[str], *, is_partial: bool = False) -> Tre
 
 def check_tags_given(treebank: Treebank, tag_kinds: Sequence[str]) -> None:
     """Raise :class:`DataError` if the treebank has none of the tags that the network is to read."""
-    for kind in tag_kinds:
-        if kind not in treebank.tag_kinds:
-            others = "--tags none" if kind == "upos" else "--tags upos or --tags none"
-            raise DataError(f"this treebank has no {kind.upper()} tags; choose {others}", source=treebank.path)
+    if lacking := [kind.upper() for kind in tag_kinds if kind not in treebank.tag_kinds]:
+        others = " or ".join(f"--tags {kind}" for kind in (*treebank.tag_kinds, "none"))
+        raise DataError(f"this treebank has no {' and no '.join(lacking)} tags; choose {others}", source=treebank.path)
 
 
 def projective_part(treebank: Treebank) -> list[Sentence]:
