@@ -157,7 +157,7 @@ class TestData:
             (FOX.replace("\t0\t", "\t9\t"), 2, "HEAD is 9 but the sentence has 2 words"),
             (CROSSING * 2, None, "no projective sentence of two words or more"),
             (ONE_WORD * 3, None, "no projective sentence of two words or more"),
-            (FOX.replace("NOUN", "_").replace("VERB", "_"), None, "no UPOS tags; choose --tags none"),
+            (FOX.replace("NOUN", "_").replace("VERB", "_"), None, "no UPOS tags; choose --tags xpos or --tags none"),
         ],
         ids=["empty", "no root", "cycle", "two roots", "columns", "head", "non-projective", "one word", "no tags"],
     )
