@@ -75,18 +75,8 @@ def start(place: Path, *options: str) -> subprocess.Popen[str]:
     command += ["--treebanks", str(place / "treebanks.toml"), "--results", str(place / "results.jsonl")]
     command += ["--data", str(place), "--vectors", str(place), "--out", str(place / "runs"), *options]
     return subprocess.Popen(
-        command,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        text=True,
-        start_new_session=True,
-        preexec_fn=hear_interrupts,
+        command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, start_new_session=True
     )
-
-
-def hear_interrupts() -> None:
-    """Even if these tests run in the background of a shell, where SIGINT is ignored."""
-    signal.signal(signal.SIGINT, signal.SIG_DFL)
 
 
 def finish(process: subprocess.Popen[str], code: int = 0) -> str:
