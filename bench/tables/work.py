@@ -16,6 +16,7 @@ import functools
 import hashlib
 import json
 import os
+import shutil
 import subprocess
 import sys
 import threading
@@ -39,6 +40,7 @@ CONVENTIONS = ("conllx", "ud", "full")
 CHECKPOINT = "checkpoint.safetensors"
 METRICS = "metrics.jsonl"
 CONFIG = "config.json"
+TAGGER_SEED = "tagger.seed"
 WAIT = 0.5
 """Seconds between two looks at a lock that another process holds."""
 
@@ -80,6 +82,7 @@ def execute(run: Run, folders: Folders, results: Results, *, jobs: int, stopped:
                 work.combine()
                 line = work.record_combined(work.scores("dev"), results.read())
             else:
+                work.take_tagger(results.read())
                 work.train()
                 line = work.record()
             line["test"] = work.scores("test") if run.wants_test else None
@@ -149,6 +152,22 @@ class Work:
     @property
     def folder(self) -> Path:
         return self.folders.of(self.run)
+
+    def take_tagger(self, recorded: dict[str, Line]) -> None:
+        """If the tagger has a seed of its own, it is the same in all seeds of the row, with the tags that it predicted
+        by jackknifing: take them from one that has them, which gives what training them again would give."""
+        model = self.folder / "model"
+        if TAGGER_SEED not in self.run.settings or model.exists():
+            return
+        keys = [line["key"] for line in recorded.values() if line["family"] == self.run.family]
+        for other in (path / "model" for key in keys for path in self.folders.out.glob(f"*-{key}")):
+            unfinished = self.folder / "model.tmp"
+            shutil.rmtree(unfinished, ignore_errors=True)
+            for name in ("vectors", "tagger", "training/tagger", "training/jackknife"):
+                if (other / name).is_dir():
+                    shutil.copytree(other / name, unfinished / name)
+            unfinished.replace(model)
+            return
 
     def train(self) -> None:
         """Train, or go on after the last epoch that was saved."""

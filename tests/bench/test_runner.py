@@ -186,6 +186,37 @@ def test_puts_seeds_together(place: Path) -> None:
     assert "FAILED t.both.en.1+2: not all of its members have been trained" in output
 
 
+TAGGED = """
+[[table]]
+id = "t"
+title = "Tagged toys"
+options = {{ preset = "paper", epochs = 1, parts = "tagger,parser", folds = 2 }}
+settings = {{ "tagger.seed" = 1, "tagger.epochs" = 1, {sizes} }}
+
+[[table.row]]
+id = "a"
+label = "first"
+options = {{}}
+predicted_tags = true
+seeds = [1, 2]
+"""
+
+
+@pytest.mark.slow
+def test_a_tagger_that_all_seeds_have_is_trained_once(place: Path) -> None:
+    shutil.copy(TABLES.parent.parent / "examples" / "toy" / "handwritten.conllu", place / "train.conllu")
+    (place / "toy.toml").write_text(TAGGED.format(sizes=SIZES), encoding="utf-8")
+    finish(start(place))
+    assert [line["seed"] for line in recorded(place)] == [1, 2]
+    [path] = place.glob("runs/t.a.en.2-*/starts.jsonl")
+    assert results.read_lines(path)[0]["resumed"]
+    alone = ("--out", str(place / "alone"), "--results", str(place / "alone.jsonl"))
+    finish(start(place, "--only", "t.a.en.2", *alone))
+    for name, n_different in (("model/tagger", 1), ("model", 2)):  # what was taken is what training gives
+        weights = [path.read_bytes() for path in place.glob(f"*/t.a.en.*/{name}/weights.safetensors")]
+        assert (len(weights), len(set(weights))) == (3, n_different)
+
+
 @pytest.mark.slow
 def test_goes_on_after_everything_was_killed(place: Path) -> None:
     declare(place, epochs=100)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -15,6 +16,8 @@ import typer
 
 from easyfirst.cli import build_app
 from easyfirst.model.config import preset
+from easyfirst.text.tagger_store import TaggerConfig
+from easyfirst.training.tagger import TaggerLearning
 
 TABLES = Path(__file__).resolve().parent.parent.parent / "bench" / "tables"
 
@@ -44,10 +47,12 @@ class TestDeclarations:
         train = typer.main.get_command(build_app()).commands["train"]  # pyright: ignore[reportAttributeAccessIssue]
         known = {option for parameter in train.params for option in parameter.opts}
         assert {f"--{option}" for option in row.options} <= known
-        tables: dict[str, dict[str, Any]] = {"network": {}, "training": {}}
+        tables: dict[str, dict[str, Any]] = {"network": {}, "training": {}, "tagger": {}}
         for key, value in row.settings.items():
             table, _, setting = key.partition(".")
             tables[table][setting] = value
+        known = {field.name for kind in (TaggerConfig, TaggerLearning) for field in dataclasses.fields(kind)}
+        assert tables.pop("tagger").keys() <= known
         if "tags" in row.options:
             tables["network"]["tags"] = row.options["tags"]
         preset(row.options["preset"], **tables)
@@ -65,7 +70,7 @@ class TestDeclarations:
         assert [member.name for member in together.members] == [f"strong.gold.en.{seed}" for seed in (1, 2, 3)]
         assert together.members[0] == runs["strong.gold.en.1"]
         assert together.key not in {member.key for member in together.members}
-        assert runs["strong.predicted-together.en.1+2+3"].predicted_tags
+        assert runs["strong.predicted-together.en.1+2+3+4+5"].predicted_tags
 
     def test_seeds_by_language(self) -> None:
         row = experiments.Row("a", "A", seeds={"zh": [1, 2]})

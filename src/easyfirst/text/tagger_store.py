@@ -192,10 +192,11 @@ def combine_taggers(taggers: Sequence[TaggerModel], names: Sequence[str]) -> Tag
             raise ModelError(f"{pair}: its words or tags are not the same; train all of them on the same treebank")
         if not same_vectors(tagger.vectors, first.vectors):
             raise ModelError(f"{pair}: its word vectors are not the same; give all of them the same --embeddings")
-    n_members = sum(tagger.config.members for tagger in taggers)
-    if n_members > MAX_MEMBERS:
-        raise ModelError(f"their taggers have {n_members} members in all; at most {MAX_MEMBERS} can be put together")
-    return together(taggers)
+    model = together(taggers)
+    if model.config.members > MAX_MEMBERS:
+        n_members = f"{model.config.members} members in all"
+        raise ModelError(f"their taggers have {n_members}; at most {MAX_MEMBERS} can be put together")
+    return model
 
 
 def save_tagger(path: str | PathLike[str], model: TaggerModel, *, bits: int = 32) -> None:
