@@ -25,8 +25,8 @@ FOLDER = Path(__file__).parent
 FILES = tuple(FOLDER / name for name in ("paper.toml", "open.toml", "choices.toml", "strong.toml"))
 TREEBANKS = FOLDER / "treebanks.toml"
 PAPERS_LANGUAGES = ("en", "zh")
-VECTORS = "{vectors}"
-"""Stands in a row's options for the file of word vectors of the row's language."""
+VECTORS = {"{vectors}": "vectors", "{positional}": "positional"}
+"""What stands in a row's options for a file of word vectors of the row's language, and what the treebank calls it."""
 MINUTES_TO_COMBINE = 3.0
 
 
@@ -49,6 +49,8 @@ class Treebank:
     licence: str
     minutes: float
     """Of the CPU for the preset paper, 20 epochs."""
+    positional: str = ""
+    """The same vectors with those of ``easyfirst vectors`` beside them."""
     options: Mapping[str, Any] = field(default_factory=dict[str, Any])
     """Of all rows on this treebank that say nothing else."""
 
@@ -148,6 +150,12 @@ class Run:
         return self.places[0]
 
     @property
+    def vectors(self) -> dict[str, str]:
+        """What stands for a file in the options -> the file, below the folder of the word vectors."""
+        used = [value for value in self.options.values() if value in VECTORS]
+        return {value: getattr(self.treebank, VECTORS[value]) for value in used}
+
+    @property
     def family(self) -> str:
         """The same for runs that differ in the seed only."""
         return self._digest(None)
@@ -158,9 +166,7 @@ class Run:
 
     def _digest(self, seed: int | None) -> str:
         treebank = self.treebank
-        files = [treebank.name, treebank.train, treebank.dev, treebank.test]
-        if VECTORS in self.options.values():
-            files.append(treebank.vectors)
+        files = [treebank.name, treebank.train, treebank.dev, treebank.test, *self.vectors.values()]
         facts = [files, self.options, self.settings, self.predicted_tags, seed]
         facts += [[member.key for member in self.members]] if self.members else []
         return hashlib.sha256(json.dumps(facts, sort_keys=True).encode()).hexdigest()[:12]
@@ -340,6 +346,9 @@ def _check(plan: Plan) -> None:
             unknown = {*row.languages} - {*plan.treebanks} | {*row.paper} - {*plan.treebanks, *PAPERS_LANGUAGES}
             if unknown:
                 raise DeclarationError(f"{table.id}.{row.id}: unknown language {', '.join(sorted(unknown))}")
+            for run in plan.runs_of(table, row):
+                if "" in run.vectors.values():
+                    raise DeclarationError(f"{table.id}.{row.id}: no such vectors of {run.treebank.name} are named")
             if any(len({*row.seeds_of(name)}) < len(row.seeds_of(name)) for name in row.languages):
                 raise DeclarationError(f"{table.id}.{row.id}: a seed stands twice")
     for finding in plan.findings:

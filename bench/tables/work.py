@@ -26,7 +26,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from experiments import FOLDER, VECTORS, Run
+from experiments import FOLDER, Run
 from results import Line, Results, append_line, is_done, read_lines
 
 sys.path.append(str(FOLDER.parent))
@@ -132,7 +132,7 @@ def train_command(run: Run, folders: Folders) -> list[str]:
     command = ["train", str(folders.data / treebank.train), "--dev", str(folders.data / treebank.dev)]
     command += ["--out", str(folders.of(run) / "model"), "--seed", str(run.seed), "--licence", treebank.licence]
     for name, value in run.options.items():
-        given = folders.vectors / treebank.vectors if value == VECTORS else value
+        given = folders.vectors / run.vectors[value] if value in run.vectors else value
         command += [f"--{name}"] if given is True else [f"--{name}", str(given)]
     for name, value in run.settings.items():
         command += ["--set", f"{name}={value if isinstance(value, str) else json.dumps(value)}"]
@@ -268,8 +268,7 @@ def checksums(run: Run, folders: Folders) -> dict[str, str]:
     """Of the files a run is made from, by their names."""
     treebank = run.treebank
     paths = {name: folders.data / name for name in (treebank.train, treebank.dev, treebank.test)}
-    if VECTORS in run.options.values():
-        paths[treebank.vectors] = folders.vectors / treebank.vectors
+    paths |= {name: folders.vectors / name for name in run.vectors.values()}
     return {name: _sha256(path) for name, path in paths.items()}
 
 

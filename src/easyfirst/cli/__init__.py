@@ -25,6 +25,7 @@ from easyfirst.cli.parse import parse
 from easyfirst.cli.render import render
 from easyfirst.cli.serve import serve
 from easyfirst.cli.train import train
+from easyfirst.cli.vectors import vectors
 from easyfirst.errors import EasyFirstError
 
 HELP = """Easy-first dependency parsing with hierarchical tree LSTMs.
@@ -103,7 +104,7 @@ def build_app() -> typer.Typer:
         pretty_exceptions_enable=False,
         context_settings={"help_option_names": ["-h", "--help"]},
     )
-    for verb in (parse, train, evaluate, explain, render, serve, calibrate, combine, info, models, pack):
+    for verb in (parse, train, evaluate, explain, render, serve, calibrate, combine, info, models, pack, vectors):
         app.command()(verb)
     return app
 

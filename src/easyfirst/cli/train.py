@@ -100,7 +100,7 @@ def train(
     has been in DIR before.
     """
     set_threads(threads)
-    _require_torch()
+    require_torch("training")
     from easyfirst.model.config import preset as make_config
 
     tables = _split_settings(setting or [])
@@ -202,9 +202,9 @@ def _part_settings(tagger: dict[str, Any], tokenizer: dict[str, Any], seed: int 
     return found
 
 
-def _require_torch() -> None:
+def require_torch(what: str) -> None:
     if importlib.util.find_spec("torch") is None:
-        raise EasyFirstError('training needs PyTorch; install it with: pip install "easyfirst[train]"')
+        raise EasyFirstError(f'{what} needs PyTorch; install it with: pip install "easyfirst[train]"')
 
 
 def _split_settings(settings: list[str]) -> dict[str, dict[str, Any]]:

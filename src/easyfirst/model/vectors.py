@@ -79,10 +79,29 @@ def first_vectors(vectors: Vectors, n: int | None) -> Vectors:
 def scaled(vectors: Vectors) -> Vectors:
     """The same directions with the mean length of a fresh embedding, so that neither table drowns the other where they
     are added up. All are multiplied by one number."""
-    mean_length = float(np.sqrt(np.square(vectors.vectors, dtype=np.float64).sum(axis=1)).mean())
-    if mean_length == 0:
-        return vectors
-    return Vectors(vectors.words, (vectors.vectors * (EMBEDDING_LENGTH / mean_length)).astype(np.float32))
+    return Vectors(vectors.words, _of_mean_length(vectors.vectors, EMBEDDING_LENGTH))
+
+
+def _of_mean_length(vectors: Floats, length: float) -> Floats:
+    """All multiplied by one number, unless they are zeros."""
+    mean_length = float(np.sqrt(np.square(vectors, dtype=np.float64).sum(axis=1)).mean())
+    return (vectors * (length / mean_length if mean_length else 1)).astype(np.float32)
+
+
+def side_by_side(one: Vectors, other: Vectors) -> Vectors:
+    """The words of either, those of the first in front, with the numbers of both; zeros where a word has none. Each is
+    scaled to a mean length of one, so that neither drowns the other."""
+    words = dict.fromkeys((*one.words, *other.words))
+    rows = {word: row for row, word in enumerate(words)}
+    table = np.zeros((len(words), one.dim + other.dim), dtype=np.float32)
+    for part, columns in ((one, slice(0, one.dim)), (other, slice(one.dim, None))):
+        table[[rows[word] for word in part.words], columns] = _of_mean_length(part.vectors, 1)
+    return Vectors(tuple(words), table)
+
+
+def write_vectors(stream: BinaryIO, vectors: Vectors) -> None:
+    """As ``.npz``, in 16 bits a number."""
+    np.savez(stream, words=np.array(vectors.words, dtype=np.str_), vectors=vectors.vectors.astype(np.float16))
 
 
 def external_table(vectors: Vectors) -> Floats:

@@ -1,0 +1,122 @@
+"""``easyfirst vectors``: word vectors out of plain text, to train a parser and a tagger with."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from easyfirst.cli.files import Inputs, check_output, keep_inputs, open_output
+from easyfirst.cli.options import Format, InputFiles, ModelName
+from easyfirst.cli.texts import Texts
+from easyfirst.cli.threads import set_threads
+from easyfirst.cli.train import require_torch
+from easyfirst.errors import DataError, ModelError
+
+SUFFIX = ".npz"
+MANY_WORDS = 1_000_000
+"""Fewer than these say little of most words."""
+
+
+def vectors(
+    inputs: InputFiles = None,
+    output: Annotated[str, typer.Option("--output", "-o", "--out", metavar="FILE.npz", help="Where they go.")] = "",
+    source: Annotated[
+        Format,
+        typer.Option(
+            "--from",
+            help="What the input is. tokens: a sentence a line, words separated by spaces; conllu; text: documents "
+            "separated by blank lines, and lines: a sentence a line, both cut into words by --model's tokenizer.",
+        ),
+    ] = Format.tokens,
+    model: ModelName = "en",
+    beside: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE",
+            help="Put these vectors beside the new ones: word2vec or GloVe text, .gz, or .npz. Words of either are "
+            "kept, with zeros where one has none.",
+            show_default=False,
+        ),
+    ] = None,
+    dim: Annotated[int, typer.Option(min=1, help="Numbers of each new vector.")] = 100,
+    window: Annotated[int, typer.Option(min=1, help="Neighbours that count, on each side.")] = 2,
+    min_count: Annotated[int, typer.Option(min=1, help="Words that the text has less often get no vector.")] = 3,
+    threads: Annotated[
+        int | None, typer.Option(min=1, help="Threads to compute with; default: 1, or OMP_NUM_THREADS.")
+    ] = None,
+    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Print nothing but errors on stderr.")] = False,
+) -> None:
+    """Make word vectors out of plain text, for 'easyfirst train --embeddings'.
+
+    A word's vector tells which words stand before and after it, and how near: such vectors suit tagging and parsing,
+    even if there is little text. Words are lower-cased and numbers are one word, as the parser reads them. A few
+    million words take about a minute.
+
+    \b
+    Examples:
+      easyfirst vectors corpus.txt -o vectors.npz
+      xz -dc corpus.txt.xz | easyfirst vectors -o vectors.npz
+      easyfirst vectors --from text letters.txt -o vectors.npz
+      easyfirst vectors corpus.txt --beside glove.txt.gz -o vectors.npz
+      easyfirst train train.conllu --dev dev.conllu --out my-model --embeddings vectors.npz
+    """
+    if not output:
+        raise typer.BadParameter("name the file that the vectors go to", param_hint="--output")
+    if not output.endswith(SUFFIX):
+        raise DataError(f"vectors are written as {SUFFIX}; name the output so", source=output)
+    check_output(output)
+    keep_inputs([*(inputs or []), *([] if beside is None else [str(beside)])], output)
+    set_threads(threads)
+    require_torch("making vectors")
+
+    from easyfirst.model.vectors import read_vectors, side_by_side, write_vectors
+    from easyfirst.training.cooccurrence import CooccurrenceConfig, learn_vectors
+
+    config = CooccurrenceConfig(dim=dim, window=window, min_count=min_count)
+    others = None if beside is None else read_vectors(beside)
+    text = _Counted(_sentences(inputs or [], source, model))
+    found = learn_vectors(text, config)
+    if not quiet:
+        if text.n_words < MANY_WORDS:
+            print(f"warning: {text.n_words:,} words are little text; millions are better", file=sys.stderr)
+        print(f"{text.n_words:,} words in the text, vectors of {len(found.words):,} different ones", file=sys.stderr)
+    if others is not None:
+        found = side_by_side(found, others)
+    with open_output(output) as stream:
+        write_vectors(stream, found)
+    if not quiet:
+        print(f"the vectors are in {output}: {len(found.words):,} words, {found.dim} numbers each", file=sys.stderr)
+
+
+class _Counted:
+    """Sentences, and how many words they have had."""
+
+    def __init__(self, sentences: Iterator[Sequence[str]]) -> None:
+        self.n_words = 0
+        self._sentences = sentences
+
+    def __iter__(self) -> Iterator[Sequence[str]]:
+        for sentence in self._sentences:
+            self.n_words += len(sentence)
+            yield sentence
+
+
+def _sentences(names: list[str], source: Format, model: str) -> Iterator[Sequence[str]]:
+    """The words of each."""
+    if source in (Format.tokens, Format.conllu):
+        for sentence in Inputs(names, is_tokens=source is Format.tokens):
+            yield sentence.forms
+        return
+
+    from easyfirst.parser import load
+
+    tokenizer = load(model).tokenizer
+    if tokenizer is None:
+        raise ModelError(f"{model}: has no tokenizer, so it cannot cut text into words; take another --model")
+    for text in Texts(names, by_line=source is Format.lines):
+        for sentence in tokenizer.tokenize(text):
+            yield [word for token in sentence for word in token.words]

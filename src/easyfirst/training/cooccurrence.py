@@ -1,0 +1,167 @@
+"""Word vectors with positional context, from plain text (section 3.1 of the paper, which takes those of Ling et al.
+2015): they know not only which words stand around a word, but where.
+
+Skip-gram with negative samples factors a table of pointwise mutual information (Levy & Goldberg 2014). Here that table
+is made and factored as it is. A word's row has a column for each neighbour at each position:
+
+    x[w, (p, n)] = max(0, log( P(n at p | w) / P(n at p) ))       p = -window .. window without 0
+
+with P(n at p) smoothed by a power of 0.75, and a word's vector is its row of U S^(1/2), of the largest singular
+values S, at length one (both as Levy, Goldberg & Dagan 2015 advise).
+"""
+
+from __future__ import annotations
+
+from array import array
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+
+from easyfirst.errors import ConfigError, DataError
+from easyfirst.model.learning import check_finite
+from easyfirst.model.vectors import Vectors
+from easyfirst.model.vocab import normalise
+from easyfirst.nn.arrays import Floats, Ints
+
+SMOOTHING = 0.75
+"""The power that raises the share of rare neighbours."""
+WEIGHT = 0.5
+"""The power of the singular values."""
+SPARE, ROUNDS = 32, 6
+"""Of the randomised factoring: directions beside those that are wanted, and times that all are turned by the table."""
+LONGEST = 100
+"""Characters of a form; longer ones, which are hardly words, have no vector."""
+_TOO_LONG = ""
+CHUNK = 1 << 22
+"""Words whose neighbours are counted at a time."""
+
+
+@dataclass(frozen=True, slots=True)
+class CooccurrenceConfig:
+    """What is counted, and how many numbers are left of it."""
+
+    dim: int = 100
+    window: int = 2
+    """Neighbours on each side."""
+    min_count: int = 3
+    """Words that the text has less often have no vector."""
+    neighbours: int = 8000
+    """The most frequent words have columns; all others share one, and so do the ends of sentences."""
+    seed: int = 1
+
+    def __post_init__(self) -> None:
+        check_finite(self)
+        for name in ("dim", "window", "min_count", "neighbours"):
+            if getattr(self, name) < 1:
+                raise ConfigError(f"{name} must be at least 1")
+        if self.seed < 0:
+            raise ConfigError("seed must not be negative")
+
+
+def learn_vectors(sentences: Iterable[Sequence[str]], config: CooccurrenceConfig) -> Vectors:
+    """Vectors of the normalised forms in some sentences, the most frequent first.
+
+    Of the text, twelve bytes a word are kept, and the counts."""
+    text = _read(sentences, config)
+    rows, columns, values, shape = _table(text, config)
+    if config.dim > min(shape):
+        raise DataError(
+            f"the text has {len(text.words):,} words that occur {config.min_count} times or more, too few for vectors "
+            f"of {config.dim} numbers; take more text, or smaller vectors"
+        )
+    places = torch.from_numpy(np.stack([rows, columns]))
+    table = torch.sparse_coo_tensor(places, torch.from_numpy(values), shape, is_coalesced=True, check_invariants=False)
+    vectors = _factor(table, config).numpy()
+    lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
+    return Vectors(tuple(text.words), vectors / np.where(lengths > 0, lengths, 1))
+
+
+@dataclass(frozen=True, slots=True)
+class _Text:
+    """The n words that are frequent enough, and the text as their numbers; others are n, ends of sentences n + 1."""
+
+    words: Sequence[str]
+    ids: Ints
+
+
+def _read(sentences: Iterable[Sequence[str]], config: CooccurrenceConfig) -> _Text:
+    numbers: dict[str, int] = {}
+    ids = array("i", [-1] * config.window)
+    for sentence in sentences:
+        ids.extend(numbers.setdefault(_counted(form), len(numbers)) for form in sentence)
+        ids.extend([-1] * config.window)
+    text = np.frombuffer(ids, dtype=np.int32)
+    if not numbers:
+        raise DataError("there are no words in the text")
+    counts = np.bincount(text[text >= 0], minlength=len(numbers))
+    if _TOO_LONG in numbers:
+        counts[numbers[_TOO_LONG]] = 0
+    order = np.argsort(-counts, kind="stable")
+    order = order[counts[order] >= config.min_count]
+    n = len(order)
+    places = np.full(len(numbers) + 1, n, dtype=np.int32)
+    places[order] = np.arange(n)
+    places[-1] = n + 1
+    forms = list(numbers)
+    return _Text([forms[number] for number in order], places[text])
+
+
+def _counted(form: str) -> str:
+    """The form under which a word is counted."""
+    return normalise(form) if len(form) <= LONGEST else _TOO_LONG
+
+
+def _table(text: _Text, config: CooccurrenceConfig) -> tuple[Ints, Ints, Floats, tuple[int, int]]:
+    """Row, column and value of all that are not zero, sorted; and the shape."""
+    n, n_columns = len(text.words), min(config.neighbours, len(text.words)) + 2
+    neighbours = np.minimum(text.ids, n_columns - 2)  # (n_text,) a column of its own, or that of all others
+    neighbours[text.ids == n + 1] = n_columns - 1
+    shifts = [shift for shift in range(-config.window, config.window + 1) if shift]
+    found: list[tuple[Ints, Ints, Floats]] = []
+    for place, shift in enumerate(shifts):
+        keys, counts = _count(text.ids, neighbours, shift, n, n_columns)
+        rows, columns = np.divmod(keys, n_columns)
+        values = _information(rows, columns, counts, n, n_columns)
+        is_told = values > 0
+        found.append((rows[is_told], columns[is_told] + place * n_columns, values[is_told]))
+    rows, columns, values = (np.concatenate(part) for part in zip(*found, strict=True))
+    order = np.lexsort((columns, rows))
+    return rows[order], columns[order], values[order].astype(np.float32), (n, n_columns * len(shifts))
+
+
+def _count(ids: Ints, neighbours: Ints, shift: int, n: int, n_columns: int) -> tuple[Ints, Ints]:
+    """How often each neighbour stands at one position: row * n_columns + column, sorted, and the number of times."""
+    keys, counts = np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int64)
+    window = abs(shift)
+    for start in range(window, len(ids) - window, CHUNK):
+        words = ids[start : min(start + CHUNK, len(ids) - window)].astype(np.int64)
+        near = neighbours[start + shift : start + shift + len(words)]
+        is_word = words < n
+        new, times = np.unique(words[is_word] * n_columns + near[is_word], return_counts=True)
+        keys, inverse = np.unique(np.concatenate([keys, new]), return_inverse=True)
+        counts = np.bincount(inverse, np.concatenate([counts, times]), minlength=len(keys)).astype(np.int64)
+    return keys, counts
+
+
+def _information(rows: Ints, columns: Ints, counts: Ints, n: int, n_columns: int) -> Floats:
+    """log( P(column | row) / P(column) ) of each count."""
+    of_rows = np.bincount(rows, counts, minlength=n)
+    of_columns = np.bincount(columns, counts, minlength=n_columns) ** SMOOTHING
+    share = of_columns / of_columns.sum()
+    return np.log(counts / (of_rows[rows] * share[columns]))
+
+
+def _factor(table: torch.Tensor, config: CooccurrenceConfig) -> torch.Tensor:
+    """U S^(1/2) of the largest singular values, by turning random directions towards them (Halko et al. 2011)."""
+    n_directions = min(config.dim + SPARE, *table.shape)
+    generator = torch.Generator().manual_seed(config.seed)
+    start = torch.randn(table.shape[1], n_directions, generator=generator)
+    turned = table.t().coalesce()
+    basis = torch.linalg.qr(torch.sparse.mm(table, start)).Q  # (n_words, n_directions)
+    for _ in range(ROUNDS):
+        basis = torch.linalg.qr(torch.sparse.mm(turned, basis)).Q
+        basis = torch.linalg.qr(torch.sparse.mm(table, basis)).Q
+    left, singular, _ = torch.linalg.svd(torch.sparse.mm(turned, basis).t(), full_matrices=False)
+    return (basis @ left)[:, : config.dim] * singular[: config.dim] ** WEIGHT
