@@ -20,9 +20,9 @@ import shutil
 import subprocess
 import sys
 import threading
-from collections.abc import Generator, Iterable, Sequence
+from collections.abc import Generator, Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -82,7 +82,7 @@ def execute(run: Run, folders: Folders, results: Results, *, jobs: int, stopped:
                 work.combine()
                 line = work.record_combined(work.scores("dev"), results.read())
             else:
-                work.take_tagger(results.read())
+                work.take_tagger()
                 work.train()
                 line = work.record()
             line["test"] = work.scores("test") if run.wants_test else None
@@ -153,14 +153,13 @@ class Work:
     def folder(self) -> Path:
         return self.folders.of(self.run)
 
-    def take_tagger(self, recorded: dict[str, Line]) -> None:
+    def take_tagger(self) -> None:
         """If the tagger has a seed of its own, it is the same in all seeds of the row, with the tags that it predicted
         by jackknifing: take them from one that has them, which gives what training them again would give."""
         model = self.folder / "model"
         if TAGGER_SEED not in self.run.settings or model.exists():
             return
-        keys = [line["key"] for line in recorded.values() if line["family"] == self.run.family]
-        for other in (path / "model" for key in keys for path in self.folders.out.glob(f"*-{key}")):
+        for other in self._siblings():
             unfinished = self.folder / "model.tmp"
             shutil.rmtree(unfinished, ignore_errors=True)
             for name in ("vectors", "tagger", "training/tagger", "training/jackknife"):
@@ -168,6 +167,15 @@ class Work:
                     shutil.copytree(other / name, unfinished / name)
             unfinished.replace(model)
             return
+
+    def _siblings(self) -> Iterator[Path]:
+        """The models of the same run with other seeds whose parsers have learnt for an epoch, and so have the rest."""
+        for path in sorted(self.folders.out.glob("*-*")):
+            name, _, key = path.name.rpartition("-")
+            seed = name.rpartition(".")[2]
+            is_sibling = seed.isdecimal() and replace(self.run, seed=int(seed)).key == key
+            if is_sibling and (path / "model" / "training" / METRICS).exists():
+                yield path / "model"
 
     def train(self) -> None:
         """Train, or go on after the last epoch that was saved."""

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 from easyfirst.errors import DataError
 from easyfirst.model.parameters import EMBEDDING_LENGTH
-from easyfirst.model.vectors import Vectors, external_table, read_vectors, scaled
+from easyfirst.model.vectors import Vectors, external_table, read_vectors, scaled, side_by_side, write_vectors
 
 
 def write(path: Path, content: str | bytes) -> Path:
@@ -255,3 +255,30 @@ def test_the_table_begins_with_the_unknown_word() -> None:
     table = external_table(Vectors(("a", "b"), np.array([[1, 2], [3, 4]], np.float32)))
     assert table.dtype == np.float32
     assert table.tolist() == [[0, 0], [1, 2], [3, 4]]
+
+
+# What is made of them
+
+
+def test_side_by_side() -> None:
+    one = Vectors(("a", "b"), np.array([[3, 4], [0, 15]], dtype=np.float32))  # mean length 10
+    other = Vectors(("c", "b"), np.array([[0, 0, 1], [1, 0, 0]], dtype=np.float32))
+    both = side_by_side(one, other)
+    assert both.words == ("a", "b", "c")
+    np.testing.assert_allclose(both.vectors, [[0.3, 0.4, 0, 0, 0], [0, 1.5, 1, 0, 0], [0, 0, 0, 0, 1]], rtol=1e-6)
+    assert both.vectors.dtype == np.float32
+
+
+def test_zeros_stay_zeros_side_by_side() -> None:
+    nothing = Vectors(("a",), np.zeros((1, 2), dtype=np.float32))
+    assert not side_by_side(nothing, nothing).vectors.any()
+
+
+def test_what_is_written_is_read_again(tmp_path: Path) -> None:
+    vectors = Vectors(("a", "Ünï", "長い"), np.array([[0.5, -1], [2, 0.25], [0, 0]], dtype=np.float32))
+    path = tmp_path / "vectors.npz"
+    with path.open("wb") as stream:
+        write_vectors(stream, vectors)
+    again = read_vectors(path)
+    assert again.words == vectors.words
+    np.testing.assert_array_equal(again.vectors, vectors.vectors)

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Generator
-from contextlib import contextmanager
 from typing import Annotated
 
 import typer
@@ -14,9 +12,10 @@ from easyfirst.cli.constraints import KeptHeads, Misc, constraints_reader
 from easyfirst.cli.files import check_output, is_standard_output, keep_inputs, open_output, warn_of_name
 from easyfirst.cli.options import Format, InputFiles, ModelName, OutputFile
 from easyfirst.cli.output import Target, check_calibrated, is_terminal, target_of
+from easyfirst.cli.progress import reporting
 from easyfirst.cli.texts import Texts
 from easyfirst.cli.threads import set_threads
-from easyfirst.cli.work import DocumentWork, Options, Report, SentenceWork, Work
+from easyfirst.cli.work import DocumentWork, Options, SentenceWork, Work
 from easyfirst.errors import InputError
 
 
@@ -110,7 +109,7 @@ def parse(
         print("reading from the terminal; Ctrl-D ends the input", file=sys.stderr)
     draws_to_terminal = is_standard_output(output) and is_terminal(sys.stdout)
     shows_progress = not is_quiet and is_terminal(sys.stderr) and not draws_to_terminal
-    with open_output(output) as stream, _reporting(work.n_bytes, visible=shows_progress) as report:
+    with open_output(output) as stream, reporting(work.n_bytes, visible=shows_progress) as report:
         begin = time.perf_counter()
         for piece in work.run(parser, options, report):
             stream.write(piece)
@@ -124,34 +123,3 @@ def parse(
         rate = n_words / max(seconds, 1e-9)
         sentences = f"{n_sentences:,} sentence{'s' * (n_sentences != 1)}"
         print(f"parsed {sentences}, {n_words:,} words in {seconds:.1f} s: {rate:,.0f} words/s", file=sys.stderr)
-
-
-@contextmanager
-def _reporting(n_bytes: int | None, *, visible: bool) -> Generator[Report, None, None]:
-    """A progress bar on stderr, if it is to be seen."""
-    if not visible:
-        yield lambda n_words, n_bytes=0: None
-        return
-
-    from rich.console import Console
-    from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
-
-    total = 0
-    begin = time.perf_counter()
-    columns = (
-        BarColumn(),
-        TextColumn("{task.fields[words]:,} words"),
-        TextColumn("{task.fields[rate]:,.0f} words/s"),
-        TimeElapsedColumn(),
-        TimeRemainingColumn(),
-    )
-    with Progress(*columns, console=Console(stderr=True), transient=True) as progress:
-        task = progress.add_task("", total=n_bytes, words=0, rate=0.0)
-
-        def report(n_words: int, n_bytes: int = 0) -> None:
-            nonlocal total
-            total += n_words
-            rate = total / (time.perf_counter() - begin)
-            progress.update(task, advance=n_bytes, words=total, rate=rate)
-
-        yield report

@@ -11,6 +11,8 @@ import typer
 
 from easyfirst.cli.files import Inputs, check_output, keep_inputs, open_output
 from easyfirst.cli.options import Format, InputFiles, ModelName
+from easyfirst.cli.output import is_terminal
+from easyfirst.cli.progress import Report, reporting
 from easyfirst.cli.texts import Texts
 from easyfirst.cli.threads import set_threads
 from easyfirst.cli.train import require_torch
@@ -22,8 +24,8 @@ MANY_WORDS = 1_000_000
 
 
 def vectors(
+    output: Annotated[str, typer.Option("--output", "-o", metavar="FILE.npz", help="Where the vectors go.")],
     inputs: InputFiles = None,
-    output: Annotated[str, typer.Option("--output", "-o", "--out", metavar="FILE.npz", help="Where they go.")] = "",
     source: Annotated[
         Format,
         typer.Option(
@@ -64,8 +66,6 @@ def vectors(
       easyfirst vectors corpus.txt --beside glove.txt.gz -o vectors.npz
       easyfirst train train.conllu --dev dev.conllu --out my-model --embeddings vectors.npz
     """
-    if not output:
-        raise typer.BadParameter("name the file that the vectors go to", param_hint="--output")
     if not output.endswith(SUFFIX):
         raise DataError(f"vectors are written as {SUFFIX}; name the output so", source=output)
     check_output(output)
@@ -78,8 +78,11 @@ def vectors(
 
     config = CooccurrenceConfig(dim=dim, window=window, min_count=min_count)
     others = None if beside is None else read_vectors(beside)
-    text = _Counted(_sentences(inputs or [], source, model))
-    found = learn_vectors(text, config)
+    if not quiet and not inputs and sys.stdin.isatty():
+        print("reading from the terminal; Ctrl-D ends the input", file=sys.stderr)
+    with reporting(None, visible=not quiet and is_terminal(sys.stderr)) as report:
+        text = _Counted(_sentences(inputs or [], source, model), report)
+        found = learn_vectors(text, config)
     if not quiet:
         if text.n_words < MANY_WORDS:
             print(f"warning: {text.n_words:,} words are little text; millions are better", file=sys.stderr)
@@ -93,15 +96,16 @@ def vectors(
 
 
 class _Counted:
-    """Sentences, and how many words they have had."""
+    """Sentences, and how many words they have had, which is reported too."""
 
-    def __init__(self, sentences: Iterator[Sequence[str]]) -> None:
+    def __init__(self, sentences: Iterator[Sequence[str]], report: Report) -> None:
         self.n_words = 0
-        self._sentences = sentences
+        self._sentences, self._report = sentences, report
 
     def __iter__(self) -> Iterator[Sequence[str]]:
         for sentence in self._sentences:
             self.n_words += len(sentence)
+            self._report(len(sentence))
             yield sentence
 
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Protocol
 
 from easyfirst.cli.files import STANDARD, Inputs
 from easyfirst.cli.output import Target, document_writer, sentence_writer
+from easyfirst.cli.progress import Report
 from easyfirst.cli.texts import Place, Texts
 
 if TYPE_CHECKING:
@@ -19,12 +20,6 @@ if TYPE_CHECKING:
 
 MANY_UNKNOWN = 0.3
 """The share of tags that the model may not know without a warning."""
-
-
-class Report(Protocol):
-    """Takes note of a sentence that has been written: of how many words and bytes of the input."""
-
-    def __call__(self, n_words: int, n_bytes: int = 0) -> None: ...
 
 
 @dataclass(frozen=True, slots=True)

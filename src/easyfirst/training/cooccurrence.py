@@ -65,12 +65,14 @@ def learn_vectors(sentences: Iterable[Sequence[str]], config: CooccurrenceConfig
 
     Of the text, twelve bytes a word are kept, and the counts."""
     text = _read(sentences, config)
-    rows, columns, values, shape = _table(text, config)
-    if config.dim > min(shape):
+    n, n_columns = len(text.words), _n_columns(text, config)
+    shape = n, 2 * config.window * n_columns
+    if not n or config.dim > min(shape):
         raise DataError(
-            f"the text has {len(text.words):,} words that occur {config.min_count} times or more, too few for vectors "
+            f"the text has {n:,} words that occur {config.min_count} times or more, too few for vectors "
             f"of {config.dim} numbers; take more text, or smaller vectors"
         )
+    rows, columns, values = _table(text, config)
     places = torch.from_numpy(np.stack([rows, columns]))
     table = torch.sparse_coo_tensor(places, torch.from_numpy(values), shape, is_coalesced=True, check_invariants=False)
     vectors = _factor(table, config).numpy()
@@ -113,9 +115,14 @@ def _counted(form: str) -> str:
     return normalise(form) if len(form) <= LONGEST else _TOO_LONG
 
 
-def _table(text: _Text, config: CooccurrenceConfig) -> tuple[Ints, Ints, Floats, tuple[int, int]]:
-    """Row, column and value of all that are not zero, sorted; and the shape."""
-    n, n_columns = len(text.words), min(config.neighbours, len(text.words)) + 2
+def _n_columns(text: _Text, config: CooccurrenceConfig) -> int:
+    """For each position: the most frequent words, all others, and the end of the sentence."""
+    return min(config.neighbours, len(text.words)) + 2
+
+
+def _table(text: _Text, config: CooccurrenceConfig) -> tuple[Ints, Ints, Floats]:
+    """Row, column and value of all that are not zero, sorted."""
+    n, n_columns = len(text.words), _n_columns(text, config)
     neighbours = np.minimum(text.ids, n_columns - 2)  # (n_text,) a column of its own, or that of all others
     neighbours[text.ids == n + 1] = n_columns - 1
     shifts = [shift for shift in range(-config.window, config.window + 1) if shift]
@@ -128,7 +135,7 @@ def _table(text: _Text, config: CooccurrenceConfig) -> tuple[Ints, Ints, Floats,
         found.append((rows[is_told], columns[is_told] + place * n_columns, values[is_told]))
     rows, columns, values = (np.concatenate(part) for part in zip(*found, strict=True))
     order = np.lexsort((columns, rows))
-    return rows[order], columns[order], values[order].astype(np.float32), (n, n_columns * len(shifts))
+    return rows[order], columns[order], values[order].astype(np.float32)
 
 
 def _count(ids: Ints, neighbours: Ints, shift: int, n: int, n_columns: int) -> tuple[Ints, Ints]:
