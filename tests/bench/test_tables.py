@@ -66,11 +66,27 @@ class TestDeclarations:
 
     def test_seeds_put_together_are_one_run(self) -> None:
         runs = {run.name: run for run in experiments.read_plan().runs()}
-        together = runs["strong.gold-together.en.1+2+3"]
-        assert [member.name for member in together.members] == [f"strong.gold.en.{seed}" for seed in (1, 2, 3)]
+        together = runs["strong.gold-together.en.1+2"]
+        assert [member.name for member in together.members] == [f"strong.gold.en.{seed}" for seed in (1, 2)]
         assert together.members[0] == runs["strong.gold.en.1"]
         assert together.key not in {member.key for member in together.members}
-        assert runs["strong.predicted-together.en.1+2+3+4+5"].predicted_tags
+        assert runs["strong.predicted-together.en.1+2"].predicted_tags
+
+    def test_vectors_are_part_of_the_key(self) -> None:
+        plan = experiments.read_plan()
+        runs = {run.name: run for run in plan.runs()}
+        assert runs["rows.external.en.1"].vectors == {"{vectors}": "en-100d.npz"}
+        assert runs["strong.gold.en.1"].vectors == {"{positional}": "en-300d.npz"}
+        assert runs["rows.bilstm.en.1"].vectors == {}
+        run = runs["strong.gold.en.1"]
+        others = dataclasses.replace(run, treebank=dataclasses.replace(run.treebank, positional="others.npz"))
+        assert others.key != run.key
+
+    def test_vectors_that_a_treebank_does_not_have(self, tmp_path: Path) -> None:
+        treebanks = experiments.TREEBANKS.read_text(encoding="utf-8").replace('positional = "en-300d.npz"', "")
+        (tmp_path / "treebanks.toml").write_text(treebanks, encoding="utf-8")
+        with pytest.raises(experiments.DeclarationError, match=r"strong\.gold: no such vectors of UD_English-EWT"):
+            experiments.read_plan(treebanks=tmp_path / "treebanks.toml")
 
     def test_seeds_by_language(self) -> None:
         row = experiments.Row("a", "A", seeds={"zh": [1, 2]})
