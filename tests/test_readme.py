@@ -39,15 +39,18 @@ pytestmark = pytest.mark.skipif(os.name == "nt", reason="the commands are for a 
 
 @pytest.fixture(scope="module")
 def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A directory with the files that the README names, and a command that trains a small network for one epoch."""
+    """A directory with the files that the README names, and a command that trains a small network for one epoch,
+    and makes small vectors."""
     path = tmp_path_factory.mktemp("readme")
     for name in ("train.conllu", "dev.conllu", "input.conllu", "gold.conllu"):
         shutil.copy(TOY / "handwritten.conllu", path / name)
     (path / "letters.txt").write_text("Dear fox,\n\nI like apples. Do you?\n", encoding="utf-8")
+    (path / "corpus.txt").write_text("The fox likes apples .\nThe dog likes foxes .\n" * 3, encoding="utf-8")
     command = path / ".venv" / "bin" / "easyfirst"
     command.parent.mkdir(parents=True)
     command.write_text(
-        f'#!/bin/sh\nif [ "$1" = train ]; then set -- "$@" {SMALL}; fi\nexec "{sys.executable}" -m easyfirst "$@"\n'
+        f'#!/bin/sh\nif [ "$1" = train ]; then set -- "$@" {SMALL}; fi\n'
+        f'if [ "$1" = vectors ]; then set -- "$@" --dim 4; fi\nexec "{sys.executable}" -m easyfirst "$@"\n'
     )
     command.chmod(0o755)
     return path
