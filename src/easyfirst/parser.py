@@ -280,7 +280,7 @@ class Parser:
         batch_size: int,
         one_sentence: bool,
     ) -> Iterator[Document]:
-        for part in _text_parts(texts, 1 if batch_size == 1 else TEXT_BUFFERED):
+        for part in text_parts(texts, 1 if batch_size == 1 else TEXT_BUFFERED):
             tokens = tokenizer.tokenize_all(part)
             if one_sentence:
                 tokens = [joined(found) for found in tokens]
@@ -310,7 +310,7 @@ def _parts(sentences: Iterable[Sentence], n_sentences: int, n_words: int) -> Ite
         yield part
 
 
-def _text_parts(texts: Iterable[str], n_characters: int) -> Iterator[list[str]]:
+def text_parts(texts: Iterable[str], n_characters: int) -> Iterator[list[str]]:
     """Cut a stream of texts: a part ends when it has so many characters."""
     part: list[str] = []
     room = n_characters

@@ -102,7 +102,7 @@ class TestTokens:
     def test_conllu_is_not_taken_for_tokens(self, run: Run, model: Path, comment: bytes) -> None:
         done = run("parse", "-m", model, "--from", "tokens", stdin=comment + ROWS)
         assert done.returncode == 2
-        assert b"<stdin>: this looks like CoNLL-U; leave out --from tokens" in done.stderr
+        assert b"<stdin>: this looks like CoNLL-U; use --from conllu" in done.stderr
 
 
 class TestSeveralInputs:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import gzip
 import importlib.util
+import subprocess
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -47,6 +49,24 @@ def test_conllu_and_raw_text(run: Run, tmp_path: Path) -> None:
     assert {"fox", "n't", "."} <= {*from_text.words}
     by_line = made(run, tmp_path / "c.npz", "--from", "lines", stdin=text)
     assert {*by_line.words} == {*from_text.words}
+    near = [vectors.vectors @ vectors.vectors[vectors.words.index(".")] for vectors in (from_text, by_line)]
+    assert not np.allclose(near[0], near[1], atol=1e-2)  # in a line, most ends of sentences are in the middle
+
+
+@NEEDS_TORCH
+def test_standard_input_that_is_closed(tmp_path: Path) -> None:
+    command = f"{sys.executable} -m easyfirst vectors --from {{}} -o {tmp_path / 'a.npz'} <&-"
+    for source in ("tokens", "text"):
+        done = subprocess.run(command.format(source), shell=True, capture_output=True, text=True, check=False)
+        assert done.returncode == 2
+        assert done.stderr == "error: <stdin>: standard input is closed; name a file\n"
+
+
+@NEEDS_TORCH
+def test_quiet_and_to_a_device(run: Run, tmp_path: Path) -> None:
+    (tmp_path / "nothing.npz").symlink_to("/dev/null")
+    done = run("vectors", "--dim", "4", "--quiet", "-o", tmp_path / "nothing.npz", stdin=TEXT)
+    assert (done.returncode, done.stdout, done.stderr) == (0, b"", b"")
 
 
 @NEEDS_TORCH
@@ -73,7 +93,8 @@ def test_beside_others_and_into_a_training(run: Run, tmp_path: Path) -> None:
         (["no-such-file.txt", "-o", "vectors.npz"], "no-such-file.txt: there is no such file"),
         (["--beside", "nothing.txt", "-o", "vectors.npz"], "nothing.txt: there is no such file"),
         (["--from", "text", "--model", "no-model", "-o", "vectors.npz"], "no-model"),
-        (["-o", "vectors.npz"], "too few for vectors of 100 numbers; take more text, or smaller vectors"),
+        (["-o", "vectors.npz"], "too few for vectors of 100 numbers; take more text, a smaller dim or"),
+        ([str(TOY / "dev.conllu"), "-o", "vectors.npz"], "this looks like CoNLL-U; use --from conllu"),
     ],
 )
 @NEEDS_TORCH

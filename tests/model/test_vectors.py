@@ -269,6 +269,14 @@ def test_side_by_side() -> None:
     assert both.vectors.dtype == np.float32
 
 
+def test_side_by_side_by_normalised_form() -> None:
+    one = Vectors(("fox", "<number>"), np.array([[1], [-1]], dtype=np.float32))
+    other = Vectors(("Fox", "1990", "zebra"), np.array([[1], [1], [1]], dtype=np.float32))
+    both = side_by_side(one, other)
+    assert both.words == ("fox", "<number>", "Fox", "1990", "zebra")
+    assert both.vectors.tolist() == [[1, 0], [-1, 0], [1, 1], [-1, 1], [0, 1]]
+
+
 def test_zeros_stay_zeros_side_by_side() -> None:
     nothing = Vectors(("a",), np.zeros((1, 2), dtype=np.float32))
     assert not side_by_side(nothing, nothing).vectors.any()
@@ -282,3 +290,17 @@ def test_what_is_written_is_read_again(tmp_path: Path) -> None:
     again = read_vectors(path)
     assert again.words == vectors.words
     np.testing.assert_array_equal(again.vectors, vectors.vectors)
+
+
+def test_what_sixteen_bits_cannot_hold_is_written_in_32(tmp_path: Path) -> None:
+    vectors = Vectors(("a", "b"), np.array([[1e6, 1], [0, 1e-3]], dtype=np.float32))
+    with (tmp_path / "vectors.npz").open("wb") as stream:
+        write_vectors(stream, vectors)
+    np.testing.assert_array_equal(read_vectors(tmp_path / "vectors.npz").vectors, vectors.vectors)
+
+
+def test_words_that_cannot_be_written_are_left_out(tmp_path: Path) -> None:
+    words = ("a", "b\0", "\0", "x" * 101, "x" * 100)
+    with (tmp_path / "vectors.npz").open("wb") as stream:
+        write_vectors(stream, Vectors(words, np.arange(10, dtype=np.float32).reshape(5, 2)))
+    assert_reads(tmp_path / "vectors.npz", {"a": [0, 1], "x" * 100: [8, 9]})

@@ -134,6 +134,18 @@ def test_text_without_words(text: Text) -> None:
         learn_vectors(text, CooccurrenceConfig())
 
 
+def test_words_that_nothing_is_told_of_are_zeros() -> None:
+    """What is left of a table with one number a word says nothing of some words; rounding is not taken for a vector."""
+    text = [["x", "y"]] * 20 + [["z", "y"]] * 5
+    found = learn_vectors(text, CooccurrenceConfig(dim=1, window=1))
+    assert {round(float(abs(length)), 3) for length in found.vectors[:, 0]} == {0, 1}
+
+
+def test_text_without_neighbours() -> None:
+    with pytest.raises(DataError, match="no word of the text has neighbours that tell it from others"):
+        learn_vectors([["a"], ["b"]] * 5, CooccurrenceConfig(dim=2))
+
+
 def test_too_little_text() -> None:
     with pytest.raises(DataError, match=r"2 words that occur 3 times or more, too few for vectors of 100 numbers"):
         learn_vectors([["a", "b"]] * 3, CooccurrenceConfig())

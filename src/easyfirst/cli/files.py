@@ -74,7 +74,7 @@ class Inputs:
         first = _FirstLine(stream)
         for sentence in read_tokens(cast(BinaryIO, first), source):
             if CONLLU_LINE.match(first.line):
-                raise DataError("this looks like CoNLL-U; leave out --from tokens", source=source)
+                raise DataError("this looks like CoNLL-U; use --from conllu", source=source)
             self._n_read += 1
             yield sentence
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.util
 import json
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import fields
@@ -11,9 +10,10 @@ from typing import Annotated, Any
 
 import typer
 
+from easyfirst.cli.extras import require_torch
 from easyfirst.cli.reports import TrainingReport
 from easyfirst.cli.threads import set_threads
-from easyfirst.errors import ConfigError, EasyFirstError
+from easyfirst.errors import ConfigError
 
 TABLES = ("network", "training", "tagger", "tokenizer")
 ALL = "all"
@@ -200,11 +200,6 @@ def _part_settings(tagger: dict[str, Any], tokenizer: dict[str, Any], seed: int 
         found[part] = build_settings(network, of_network, f"{part}.")
         found[f"{part}_learning"] = build_settings(learning, of_learning, f"{part}.")
     return found
-
-
-def require_torch(what: str) -> None:
-    if importlib.util.find_spec("torch") is None:
-        raise EasyFirstError(f'{what} needs PyTorch; install it with: pip install "easyfirst[train]"')
 
 
 def _split_settings(settings: list[str]) -> dict[str, dict[str, Any]]:

@@ -5,18 +5,21 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from easyfirst.cli.files import Inputs, check_output, keep_inputs, open_output
+from easyfirst.cli.extras import require_torch
+from easyfirst.cli.files import STANDARD, Inputs, check_output, keep_inputs, open_output, warn_of_name
 from easyfirst.cli.options import Format, InputFiles, ModelName
 from easyfirst.cli.output import is_terminal
 from easyfirst.cli.progress import Report, reporting
 from easyfirst.cli.texts import Texts
 from easyfirst.cli.threads import set_threads
-from easyfirst.cli.train import require_torch
 from easyfirst.errors import DataError, ModelError
+
+if TYPE_CHECKING:
+    from easyfirst.text.tokenizer import Tokenizer
 
 SUFFIX = ".npz"
 MANY_WORDS = 1_000_000
@@ -31,7 +34,7 @@ def vectors(
         typer.Option(
             "--from",
             help="What the input is. tokens: a sentence a line, words separated by spaces; conllu; text: documents "
-            "separated by blank lines, and lines: a sentence a line, both cut into words by --model's tokenizer.",
+            "separated by blank lines; lines: a sentence a line. Both are cut into words by --model.",
         ),
     ] = Format.tokens,
     model: ModelName = "en",
@@ -54,9 +57,10 @@ def vectors(
 ) -> None:
     """Make word vectors out of plain text, for 'easyfirst train --embeddings'.
 
+    The text is to be cut into words already (punctuation too), a sentence a line; for any other, say --from text.
     A word's vector tells which words stand before and after it, and how near: such vectors suit tagging and parsing,
     even if there is little text. Words are lower-cased and numbers are one word, as the parser reads them. A few
-    million words take about a minute.
+    million words take about a minute; cutting raw text into words takes longer.
 
     \b
     Examples:
@@ -78,18 +82,20 @@ def vectors(
 
     config = CooccurrenceConfig(dim=dim, window=window, min_count=min_count)
     others = None if beside is None else read_vectors(beside)
-    if not quiet and not inputs and sys.stdin.isatty():
+    sentences = _sentences(inputs or [], source, model)
+    if not quiet and is_terminal(sys.stdin) and STANDARD in (inputs or [STANDARD]):
         print("reading from the terminal; Ctrl-D ends the input", file=sys.stderr)
-    with reporting(None, visible=not quiet and is_terminal(sys.stderr)) as report:
-        text = _Counted(_sentences(inputs or [], source, model), report)
-        found = learn_vectors(text, config)
-    if not quiet:
-        if text.n_words < MANY_WORDS:
-            print(f"warning: {text.n_words:,} words are little text; millions are better", file=sys.stderr)
-        print(f"{text.n_words:,} words in the text, vectors of {len(found.words):,} different ones", file=sys.stderr)
-    if others is not None:
-        found = side_by_side(found, others)
     with open_output(output) as stream:
+        with reporting(None, visible=not quiet and is_terminal(sys.stderr)) as report:
+            text = _Counted(sentences, report)
+            found = learn_vectors(text, config)
+        if not quiet:
+            n, n_words = len(found.words), text.n_words
+            if n_words < MANY_WORDS:
+                print(f"warning: {n_words:,} words are little text; millions are better", file=sys.stderr)
+            print(f"{n_words:,} words in the text, vectors of {n:,} different ones", file=sys.stderr)
+        if others is not None:
+            found = side_by_side(found, others)
         write_vectors(stream, found)
     if not quiet:
         print(f"the vectors are in {output}: {len(found.words):,} words, {found.dim} numbers each", file=sys.stderr)
@@ -110,17 +116,26 @@ class _Counted:
 
 
 def _sentences(names: list[str], source: Format, model: str) -> Iterator[Sequence[str]]:
-    """The words of each."""
+    """The words of each. What is wrong with inputs or model is said at once, not when the first is asked for."""
     if source in (Format.tokens, Format.conllu):
-        for sentence in Inputs(names, is_tokens=source is Format.tokens):
-            yield sentence.forms
-        return
+        return (sentence.forms for sentence in Inputs(names, is_tokens=source is Format.tokens))
+    texts = Texts(names, by_line=source is Format.lines)
+    warn_of_name(model)
 
     from easyfirst.parser import load
 
     tokenizer = load(model).tokenizer
     if tokenizer is None:
         raise ModelError(f"{model}: has no tokenizer, so it cannot cut text into words; take another --model")
-    for text in Texts(names, by_line=source is Format.lines):
-        for sentence in tokenizer.tokenize(text):
-            yield [word for token in sentence for word in token.words]
+    return _tokenized(texts, tokenizer)
+
+
+def _tokenized(texts: Texts, tokenizer: Tokenizer) -> Iterator[Sequence[str]]:
+    from easyfirst.parser import TEXT_BUFFERED, text_parts
+    from easyfirst.text.sentences import joined
+
+    for part in text_parts(texts, TEXT_BUFFERED):
+        for sentences in tokenizer.tokenize_all(part):
+            texts.next_place()
+            for sentence in joined(sentences) if texts.by_line else sentences:
+                yield [word for token in sentence for word in token.words]

@@ -24,9 +24,12 @@ import numpy.typing as npt
 
 from easyfirst.errors import DataError
 from easyfirst.model.parameters import EMBEDDING_LENGTH
+from easyfirst.model.vocab import external_ids
 from easyfirst.nn.arrays import Floats
 from easyfirst.treebank.files import BYTE_ORDER_MARK, decode, read_lines
 
+LONGEST = 100
+"""Characters of a word that is written; longer ones are hardly words."""
 _HEADER = re.compile(rb"([0-9]{1,12})[ \t]+([0-9]{1,6})\s*")
 _GZIP, _ZIP = b"\x1f\x8b", b"PK"
 _UNREADABLE = {
@@ -89,19 +92,31 @@ def _of_mean_length(vectors: Floats, length: float) -> Floats:
 
 
 def side_by_side(one: Vectors, other: Vectors) -> Vectors:
-    """The words of either, those of the first in front, with the numbers of both; zeros where a word has none. Each is
-    scaled to a mean length of one, so that neither drowns the other."""
-    words = dict.fromkeys((*one.words, *other.words))
-    rows = {word: row for row, word in enumerate(words)}
-    table = np.zeros((len(words), one.dim + other.dim), dtype=np.float32)
-    for part, columns in ((one, slice(0, one.dim)), (other, slice(one.dim, None))):
-        table[[rows[word] for word in part.words], columns] = _of_mean_length(part.vectors, 1)
-    return Vectors(tuple(words), table)
+    """The words of either, those of the first in front, with the numbers of both: of the word as it is written, else of
+    its normalised form, else zeros. Each is scaled to a mean length of one, so that neither drowns the other."""
+    words = tuple(dict.fromkeys((*one.words, *other.words)))
+    parts: list[Floats] = []
+    for part in (one, other):
+        rows = {word: row for row, word in enumerate(part.words, 1)}
+        table = external_table(Vectors(part.words, _of_mean_length(part.vectors, 1)))
+        parts.append(table[external_ids(rows, words)])
+    return Vectors(words, np.concatenate(parts, axis=1))
 
 
 def write_vectors(stream: BinaryIO, vectors: Vectors) -> None:
-    """As ``.npz``, in 16 bits a number."""
-    np.savez(stream, words=np.array(vectors.words, dtype=np.str_), vectors=vectors.vectors.astype(np.float16))
+    """As ``.npz``, in 16 bits a number if all of them fit. Left out are words that such a file cannot hold, with null
+    characters at their ends, and those of more than :data:`LONGEST` characters, whose room all words would take."""
+    kept = [row for row, word in enumerate(vectors.words) if len(word) <= LONGEST and not word.endswith("\0")]
+    table = vectors.vectors[kept]
+    with np.errstate(over="ignore"):
+        short = table.astype(np.float16)
+    packed = io.BytesIO()  # not every stream can be gone back in
+    np.savez(
+        packed,
+        words=np.array([vectors.words[row] for row in kept], dtype=np.str_),
+        vectors=short if np.isfinite(short).all() else table,
+    )
+    stream.write(packed.getbuffer())
 
 
 def external_table(vectors: Vectors) -> Floats:

@@ -21,7 +21,7 @@ import torch
 
 from easyfirst.errors import ConfigError, DataError
 from easyfirst.model.learning import check_finite
-from easyfirst.model.vectors import Vectors
+from easyfirst.model.vectors import LONGEST, Vectors
 from easyfirst.model.vocab import normalise
 from easyfirst.nn.arrays import Floats, Ints
 
@@ -29,10 +29,10 @@ SMOOTHING = 0.75
 """The power that raises the share of rare neighbours."""
 WEIGHT = 0.5
 """The power of the singular values."""
+NOISE = 1e-5
+"""Of the longest row: shorter ones are rounding, of words that nothing is told of."""
 SPARE, ROUNDS = 32, 6
 """Of the randomised factoring: directions beside those that are wanted, and times that all are turned by the table."""
-LONGEST = 100
-"""Characters of a form; longer ones, which are hardly words, have no vector."""
 _TOO_LONG = ""
 CHUNK = 1 << 22
 """Words whose neighbours are counted at a time."""
@@ -63,21 +63,19 @@ class CooccurrenceConfig:
 def learn_vectors(sentences: Iterable[Sequence[str]], config: CooccurrenceConfig) -> Vectors:
     """Vectors of the normalised forms in some sentences, the most frequent first.
 
-    Of the text, twelve bytes a word are kept, and the counts."""
+    Of the text, some sixteen bytes a word are kept, and the counts."""
     text = _read(sentences, config)
-    n, n_columns = len(text.words), _n_columns(text, config)
-    shape = n, 2 * config.window * n_columns
-    if not n or config.dim > min(shape):
+    if len(text.words) < config.dim:
         raise DataError(
-            f"the text has {n:,} words that occur {config.min_count} times or more, too few for vectors "
-            f"of {config.dim} numbers; take more text, or smaller vectors"
+            f"the text has {len(text.words):,} words that occur {config.min_count} times or more, too few for vectors "
+            f"of {config.dim} numbers; take more text, a smaller dim or a smaller min_count"
         )
-    rows, columns, values = _table(text, config)
-    places = torch.from_numpy(np.stack([rows, columns]))
-    table = torch.sparse_coo_tensor(places, torch.from_numpy(values), shape, is_coalesced=True, check_invariants=False)
-    vectors = _factor(table, config).numpy()
+    vectors = _factor(_table(text, config), config).numpy()
     lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
-    return Vectors(tuple(text.words), vectors / np.where(lengths > 0, lengths, 1))
+    is_told = lengths > NOISE * lengths.max()
+    if not is_told.any():
+        raise DataError("no word of the text has neighbours that tell it from others; take more text")
+    return Vectors(tuple(text.words), np.where(is_told, vectors / np.where(is_told, lengths, 1), 0))
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,14 +113,10 @@ def _counted(form: str) -> str:
     return normalise(form) if len(form) <= LONGEST else _TOO_LONG
 
 
-def _n_columns(text: _Text, config: CooccurrenceConfig) -> int:
-    """For each position: the most frequent words, all others, and the end of the sentence."""
-    return min(config.neighbours, len(text.words)) + 2
-
-
-def _table(text: _Text, config: CooccurrenceConfig) -> tuple[Ints, Ints, Floats]:
-    """Row, column and value of all that are not zero, sorted."""
-    n, n_columns = len(text.words), _n_columns(text, config)
+def _table(text: _Text, config: CooccurrenceConfig) -> torch.Tensor:
+    """Each word's information on its neighbours, sparse. (n_words, positions * columns); the columns of a position are
+    the most frequent words, all others, and the end of the sentence."""
+    n, n_columns = len(text.words), min(config.neighbours, len(text.words)) + 2
     neighbours = np.minimum(text.ids, n_columns - 2)  # (n_text,) a column of its own, or that of all others
     neighbours[text.ids == n + 1] = n_columns - 1
     shifts = [shift for shift in range(-config.window, config.window + 1) if shift]
@@ -135,7 +129,13 @@ def _table(text: _Text, config: CooccurrenceConfig) -> tuple[Ints, Ints, Floats]
         found.append((rows[is_told], columns[is_told] + place * n_columns, values[is_told]))
     rows, columns, values = (np.concatenate(part) for part in zip(*found, strict=True))
     order = np.lexsort((columns, rows))
-    return rows[order], columns[order], values[order].astype(np.float32)
+    return torch.sparse_coo_tensor(
+        torch.from_numpy(np.stack([rows[order], columns[order]])),
+        torch.from_numpy(values[order].astype(np.float32)),
+        (n, n_columns * len(shifts)),
+        is_coalesced=True,
+        check_invariants=False,
+    )
 
 
 def _count(ids: Ints, neighbours: Ints, shift: int, n: int, n_columns: int) -> tuple[Ints, Ints]:
