@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
+import dataclasses
 import fcntl
 import os
 import shutil
 import signal
 import subprocess
 import sys
+import threading
 import time
 from pathlib import Path
 from typing import Any
 
+import experiments
 import pytest
 import results
+import work
 
 TABLES = Path(__file__).resolve().parent.parent.parent / "bench" / "tables"
 SIZES = ", ".join(f'"network.{name}_dim" = 4' for name in ("word", "tag", "relation", "vector", "tree", "hidden"))
@@ -215,6 +219,30 @@ def test_a_tagger_that_all_seeds_have_is_trained_once(place: Path) -> None:
     for name, n_different in (("model/tagger", 1), ("model", 2)):  # what was taken is what training gives
         weights = [path.read_bytes() for path in place.glob(f"*/t.a.en.*/{name}/weights.safetensors")]
         assert (len(weights), len(set(weights))) == (3, n_different)
+
+
+def test_a_tagger_is_taken_from_another_seed_of_the_same_row_alone(tmp_path: Path) -> None:
+    """As soon as its parser has learnt for an epoch, finished or not."""
+    runs = {run.name: run for run in experiments.read_plan().runs()}
+    first, second, gold = (runs[f"strong.{name}"] for name in ("predicted.en.1", "predicted.en.2", "gold.en.1"))
+    changed = dataclasses.replace(first, settings={**first.settings, "tagger.members": 5})
+    folders = work.Folders(tmp_path, tmp_path, tmp_path)
+    for run in (changed, gold, first):
+        (folders.of(run) / "model" / "tagger").mkdir(parents=True)
+        (folders.of(run) / "model" / "tagger" / "config.json").write_text(run.key, encoding="utf-8")
+    folders.of(second).mkdir()
+
+    def taken() -> Path:
+        work.Work(second, folders, (), threading.Event()).take_tagger()
+        return folders.of(second) / "model" / "tagger" / "config.json"
+
+    for run in (changed, gold):
+        (folders.of(run) / "model" / "training").mkdir()
+        (folders.of(run) / "model" / "training" / work.METRICS).touch()
+    assert not taken().exists()  # another row's, or one that has only begun
+    (folders.of(first) / "model" / "training").mkdir()
+    (folders.of(first) / "model" / "training" / work.METRICS).touch()
+    assert taken().read_text(encoding="utf-8") == first.key
 
 
 @pytest.mark.slow
