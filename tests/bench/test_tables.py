@@ -70,7 +70,7 @@ class TestDeclarations:
         assert [member.name for member in together.members] == [f"strong.gold.en.{seed}" for seed in (1, 2)]
         assert together.members[0] == runs["strong.gold.en.1"]
         assert together.key not in {member.key for member in together.members}
-        assert runs["strong.predicted-together.en.1+2"].predicted_tags
+        assert runs["strong.predicted-together.en.1+2+3+4+5"].predicted_tags
 
     def test_vectors_are_part_of_the_key(self) -> None:
         plan = experiments.read_plan()
