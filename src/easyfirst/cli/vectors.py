@@ -48,7 +48,7 @@ def vectors(
         ),
     ] = None,
     dim: Annotated[int, typer.Option(min=1, help="Numbers of each new vector.")] = 100,
-    window: Annotated[int, typer.Option(min=1, help="Neighbours that count, on each side.")] = 2,
+    window: Annotated[int, typer.Option(min=1, max=10, help="Neighbours that count, on each side.")] = 2,
     min_count: Annotated[int, typer.Option(min=1, help="Words that the text has less often get no vector.")] = 3,
     threads: Annotated[
         int | None, typer.Option(min=1, help="Threads to compute with; default: 1, or OMP_NUM_THREADS.")
