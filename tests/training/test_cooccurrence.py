@@ -157,5 +157,11 @@ def test_too_little_text() -> None:
 def test_settings_are_checked(name: str) -> None:
     with pytest.raises(ConfigError, match=f"{name} must be at least 1"):
         CooccurrenceConfig(**{name: 0})
+
+
+def test_settings_are_checked_together() -> None:
     with pytest.raises(ConfigError, match="seed"):
         CooccurrenceConfig(seed=-1)
+    with pytest.raises(ConfigError, match="dim must not be larger than the number of columns"):
+        CooccurrenceConfig(dim=13, window=1, neighbours=4)
+    assert CooccurrenceConfig(dim=12, window=1, neighbours=4).dim == 12

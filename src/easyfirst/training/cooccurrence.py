@@ -56,6 +56,8 @@ class CooccurrenceConfig:
         for name in ("dim", "window", "min_count", "neighbours"):
             if getattr(self, name) < 1:
                 raise ConfigError(f"{name} must be at least 1")
+        if self.dim > 2 * self.window * (self.neighbours + 2):
+            raise ConfigError("dim must not be larger than the number of columns, which neighbours and window make")
         if self.seed < 0:
             raise ConfigError("seed must not be negative")
 
