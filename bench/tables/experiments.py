@@ -21,7 +21,7 @@ import tomllib
 
 from easyfirst.errors import EasyFirstError
 
-FOLDER = Path(__file__).parent
+FOLDER = Path(__file__).resolve().parent
 FILES = tuple(FOLDER / name for name in ("paper.toml", "open.toml", "choices.toml", "strong.toml"))
 TREEBANKS = FOLDER / "treebanks.toml"
 PAPERS_LANGUAGES = ("en", "zh")
@@ -99,6 +99,8 @@ class Table:
     """False: the test set is not looked at for these rows."""
     against: str = ""
     """The row that all others are compared with, on dev."""
+    tags: str = ""
+    """In words: which tags the rows have, if not those of the treebank."""
 
     def row(self, name: str) -> Row:
         """By its id."""
@@ -125,7 +127,6 @@ class Reference:
     row: str
     language: str
     epochs: Sequence[Sequence[float]]
-    note: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,8 +3,8 @@
     python bench/tables/render.py
     python bench/tables/render.py bench/tables/paper.toml --treebanks mine.toml --results mine.jsonl --page mine.md
 
-The paragraphs on the findings are written by hand, those on the open treebanks in findings.md; whatever has not been
-run is said to be so.
+What is said of the results in words is written by hand, of those on the open treebanks in findings.md; whatever has
+not been run is said to be so.
 """
 
 from __future__ import annotations
@@ -35,12 +35,13 @@ SHOWN = {"conllx": "CoNLL-X", "ud": "UD"}
 NOT_RUN = "not run yet"
 DIFFERENCES = "differences"
 """The heading, among those of the findings, of what is to be known before all tables."""
+BELOW = "below "
+"""The heading of what is said below a table, before the table's id."""
 INTRODUCTION = """# Results: the paper's tables on {treebanks}
 
 This page is written by `bench/tables/render.py`; do not edit it. The experiments are declared in
-`bench/tables/*.toml`, the prose of the sections "How ours differ" and "What the paper found" is in
-`bench/tables/findings.md`, and every result is a line of `bench/results/tables.jsonl`. [The recipe](recipe.md) says
-how to run all this, also on the paper's own treebanks.
+`bench/tables/*.toml`, every result is a line of `{results}`, and what is said of them in words
+{prose}. `docs/recipe.md` tells how to run all this, also on the paper's own treebanks.
 
 - **Paper** columns quote Kiperwasser & Goldberg (2016): PTB with Stanford Dependencies and predicted tags, CTB 5 with
   gold tags. Beside any other treebank they are **other data and other tags**: compare differences between rows, not
@@ -93,7 +94,7 @@ def table_lines(plan: Plan, table: Table, language: str, recorded: dict[str, Lin
         shown.append(line + our_cells(plan, table, row, language, recorded))
     treebank = plan.treebanks[language]
     paper = f"; paper: {PAPERS_DATA[language]}" if papers and language in PAPERS_DATA else ""
-    yield f"**{LANGUAGES.get(language, language)}** (ours: {treebank.name}, {treebank.tags}{paper})"
+    yield f"**{LANGUAGES.get(language, language)}** (ours: {treebank.name}, {table.tags or treebank.tags}{paper})"
     yield ""
     yield from markdown([*header, "seeds"], shown)
 
@@ -184,7 +185,6 @@ def reference_lines(plan: Plan, reference: Reference, recorded: dict[str, Line])
             [number, theirs, " / ".join(str(Score.of(values)) for values in zip(*ours, strict=True)) or NOT_RUN]
         )
     yield from markdown(["epoch", "theirs", f"ours ({row.label})"], shown)
-    yield from [reference.note, ""] if reference.note else []
 
 
 def published_lines() -> Iterator[str]:
@@ -215,10 +215,10 @@ def run_lines(plan: Plan, recorded: dict[str, Line]) -> Iterator[str]:
         yield "CPU minutes are those of learning alone. A commit with a plus had changes that were not committed."
 
 
-def page(plan: Plan, recorded: dict[str, Line], prose: dict[str, str]) -> str:
-    """The whole document. ``prose``: paragraphs by the id of a finding, and :data:`DIFFERENCES`; none: without."""
-    names = " and ".join(treebank.name for treebank in plan.treebanks.values())
-    lines: list[str] = [*INTRODUCTION.format(treebanks=names).splitlines(), ""]
+def page(plan: Plan, results: Results, findings: Path | None) -> str:
+    """The whole document; ``findings``: the file with what is said in words, if there is one."""
+    recorded, prose = results.read(), read_findings(findings) if findings else {}
+    lines: list[str] = [*introduction(plan, results, findings).splitlines(), ""]
     if DIFFERENCES in prose:
         lines += ["## How ours differ from the paper's", "", prose[DIFFERENCES], ""]
     for table in plan.tables:
@@ -229,16 +229,28 @@ def page(plan: Plan, recorded: dict[str, Line], prose: dict[str, str]) -> str:
         for reference in plan.references:
             if reference.row.partition(".")[0] == table.id:
                 lines += reference_lines(plan, reference, recorded)
+        lines += [prose[BELOW + table.id], ""] if BELOW + table.id in prose else []
     lines += finding_lines(plan, recorded, prose)
     lines += published_lines()
     lines += run_lines(plan, recorded)
     return "\n".join(lines).rstrip() + "\n"
 
 
+def introduction(plan: Plan, results: Results, findings: Path | None) -> str:
+    """What is to be known before everything else."""
+    names = " and ".join(treebank.name for treebank in plan.treebanks.values())
+    prose = f"is in `{_shown(findings)}`" if findings else "is not here"
+    return INTRODUCTION.format(treebanks=names, results=_shown(results.path), prose=prose)
+
+
+def _shown(path: Path) -> str:
+    """A file as a page names it: below the checkout, or by its name alone."""
+    place, root = path.resolve(), FOLDER.parents[1]
+    return place.relative_to(root).as_posix() if place.is_relative_to(root) else path.name
+
+
 def write(path: Path, plan: Plan, results: Results, findings: Path | None = FINDINGS) -> None:
-    """The page; ``findings``: the file with the paragraphs, if there is one."""
-    prose = read_findings(findings) if findings else {}
-    path.write_text(page(plan, results.read(), prose), encoding="utf-8")
+    path.write_text(page(plan, results, findings), encoding="utf-8")
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -253,12 +265,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def places(options: argparse.Namespace) -> tuple[Path, Path | None]:
-    """The page, and the file of the findings, if any. What is ours is not overwritten with what is on other treebanks,
-    and not said of them."""
-    is_ours = options.treebanks.resolve() == TREEBANKS and options.results.resolve() == RESULTS
+    """The page, and the file of the findings, if any. Our page is not overwritten with other results or with a part of
+    them, and what we say of ours is not said of others."""
+    files = (options.treebanks, options.results, *options.files)
+    is_ours = [path.resolve() for path in files] == [TREEBANKS, RESULTS, *FILES]
     if not is_ours and options.page is None:
-        raise DeclarationError("--page: where to write the results of other treebanks or of another file?")
-    return options.page or PAGE, options.findings or (FINDINGS if options.treebanks.resolve() == TREEBANKS else None)
+        raise DeclarationError("--page: where to write other results, or a part of ours?")
+    return options.page or PAGE, options.findings or (FINDINGS if is_ours else None)
 
 
 def main() -> None:

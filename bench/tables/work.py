@@ -155,7 +155,8 @@ class Work:
 
     def take_tagger(self) -> None:
         """If the tagger has a seed of its own, it is the same in all seeds of the row, with the tags that it predicted
-        by jackknifing: take them from one that has them, which gives what training them again would give."""
+        by jackknifing: take them from one that has them, which gives what training them again would give. What it cost
+        is counted there."""
         model = self.folder / "model"
         if TAGGER_SEED not in self.run.settings or model.exists():
             return
@@ -164,7 +165,7 @@ class Work:
             shutil.rmtree(unfinished, ignore_errors=True)
             for name in ("vectors", "tagger", "training/tagger", "training/jackknife"):
                 if (other / name).is_dir():
-                    shutil.copytree(other / name, unfinished / name)
+                    shutil.copytree(other / name, unfinished / name, ignore=shutil.ignore_patterns(METRICS))
             unfinished.replace(model)
             return
 
@@ -214,6 +215,7 @@ class Work:
             while process.poll() is None:
                 if self.stopped.wait(WAIT):
                     process.terminate()
+                    process.wait()
         if self.stopped.is_set():
             raise StoppedError
         if process.returncode:

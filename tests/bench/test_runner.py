@@ -214,6 +214,9 @@ def test_a_tagger_that_all_seeds_have_is_trained_once(place: Path) -> None:
     assert [line["seed"] for line in recorded(place)] == [1, 2]
     [path] = place.glob("runs/t.a.en.2-*/starts.jsonl")
     assert results.read_lines(path)[0]["resumed"]
+    [metrics] = path.parent.rglob("metrics.jsonl")  # of the parser: what the tagger cost is counted once
+    spent = sum(epoch["cpu_seconds"] for epoch in results.read_lines(metrics))
+    assert recorded(place)[1]["cpu_seconds"] == pytest.approx(spent, abs=0.1)
     alone = ("--out", str(place / "alone"), "--results", str(place / "alone.jsonl"))
     finish(start(place, "--only", "t.a.en.2", *alone))
     for name, n_different in (("model/tagger", 1), ("model", 2)):  # what was taken is what training gives

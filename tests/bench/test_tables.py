@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import argparse
 import dataclasses
 from collections.abc import Iterator
 from pathlib import Path
@@ -23,6 +24,23 @@ TABLES = Path(__file__).resolve().parent.parent.parent / "bench" / "tables"
 
 
 ROW = "[[table]]\nid = 't'\ntitle = 'T'\n[[table.row]]\nid = 'a'\nlabel = 'A'\noptions = {}\n"
+
+FIGURES = [
+    ("rows.bottom-up", "83.3 79.0 82.7 78.6", "79.3 77.1 78.8 76.3"),
+    ("rows.htlstm", "92.4 90.1 92.0 89.8", "86.2 84.5 86.2 84.7"),
+    ("rows.bilstm", "93.0 90.5 92.6 90.2", "86.2 84.5 86.1 84.4"),
+    ("rows.external", "93.3 90.8 93.0 90.9", "87.2 85.7 87.1 85.5"),
+    ("rows.no-tags", "92.9 90.5 92.9 90.6", "82.9 80.0 82.6 79.5"),
+    ("rows.dyer", "92.7 90.4 92.4 90.0", "86.3 84.7 85.7 84.1"),
+    ("rows.dyer-external", "93.2 90.9 93.1 90.9", "87.2 85.9 87.2 85.7"),
+    ("rows.chen-manning-external", "92.2 89.7 91.8 89.6", ""),
+    ("rows.chen-manning", "", "84.0 82.4 83.9 82.4"),
+    ("rows.dyer-no-tags", "93.1 90.4 92.7 90.3", "82.8 79.8 82.2 79.1"),
+    ("oracle.rand", "93.0 90.5", "86.2 84.5"),
+    ("oracle.rand-nodyn", "92.2 89.8", "85.7 84.1"),
+    ("oracle.ext", "93.3 90.8", "87.2 85.7"),
+    ("oracle.ext-nodyn", "92.7 90.4", "86.6 85.1"),
+]
 
 
 def declared_rows() -> Iterator[tuple[str, experiments.Row]]:
@@ -93,10 +111,19 @@ class TestDeclarations:
         assert (list(row.seeds_of("zh")), list(row.seeds_of("en"))) == ([1, 2], [1])
         assert experiments.Row("a", "A", seeds=[3]).seeds_of("en") == [3]
 
-    def test_figures_of_the_paper(self) -> None:
+    @pytest.mark.parametrize(("row", "english", "chinese"), FIGURES)
+    def test_figures_of_the_paper(self, row: str, english: str, chinese: str) -> None:
+        """Copied from the paper a second time: dev UAS, LAS, test UAS, LAS."""
+        paper = dict(declared_rows())[row].paper
+        for language, figures in (("en", english), ("zh", chinese)):
+            dev_and_test = [paper.get(language, {}).get(part, []) for part in ("dev", "test")]
+            assert [*dev_and_test[0], *dev_and_test[1]] == [float(figure) for figure in figures.split()]
+
+    def test_all_figures_are_compared(self) -> None:
+        assert {row for row, *_ in FIGURES} == {name for name, row in declared_rows() if row.paper}
+
+    def test_figures_of_the_oracle_are_those_of_the_rows(self) -> None:
         rows = dict(declared_rows())
-        assert rows["rows.bilstm"].paper["en"] == {"dev": [93.0, 90.5], "test": [92.6, 90.2]}
-        assert rows["rows.bottom-up"].paper["zh"]["test"] == [78.8, 76.3]
         for here, there in (("oracle.rand", "rows.bilstm"), ("oracle.ext", "rows.external")):
             for language in ("en", "zh"):
                 assert rows[here].paper[language]["dev"] == rows[there].paper[language]["dev"]
@@ -164,10 +191,28 @@ class TestDeclarations:
         path.write_text((TABLES / "licensed.toml").read_text(encoding="utf-8").partition("[zh]")[0], encoding="utf-8")
         plan = experiments.read_plan([TABLES / "paper.toml"], path)
         assert {run.treebank.language for run in plan.runs()} == {"en"}
-        assert "Chinese" not in render.page(plan, {}, {}).partition("## What the paper found")[0]
+        page = render.page(plan, results.Results(tmp_path / "none.jsonl"), None)
+        assert "Chinese" not in page.partition("## What the paper found")[0]
 
 
 class TestPage:
+    def test_systems_the_paper_quotes(self) -> None:
+        """Copied from the paper a second time: UAS on PTB-YM, PTB-SD and CTB."""
+        shown = list(render.published_lines())
+        for name, figures in (
+            ("Zhang & Nivre (2011)", "92.9 | – | 86.0"),
+            ("Martins et al. (2013)", "92.8 | 93.07 | –"),
+            ("Pei et al. (2015)", "92.99 | – | –"),
+            ("Kiperwasser & Goldberg (2016), the paper", "– | 92.6 | 86.1"),
+            ("Weiss et al. (2015)", "– | 93.19 | –"),
+            ("Weiss et al. (2015)", "– | 93.99 | –"),
+            ("Pei et al. (2015)", "93.29 | – | –"),
+            ("Le & Zuidema (2014)", "93.12 | 93.84 | –"),
+            ("Zhu et al. (2015)", "93.83 | – | 85.71"),
+            ("Kiperwasser & Goldberg (2016), the paper", "– | 93.0 | 87.1"),
+        ):
+            assert [line for line in shown if line.startswith(f"| {name} |") and line.endswith(f" | {figures} |")]
+
     def test_without_results(self, tmp_path: Path) -> None:
         plan = experiments.read_plan()
         render.write(tmp_path / "page.md", plan, results.Results(tmp_path / "none.jsonl"))
@@ -178,8 +223,11 @@ class TestPage:
             assert name in text
 
     def test_every_finding_has_its_place(self) -> None:
-        found = {finding.id for finding in experiments.read_plan().findings}
-        assert {*found, render.DIFFERENCES} == set(render.read_findings())
+        plan = experiments.read_plan()
+        found = {finding.id for finding in plan.findings}
+        assert {*found, render.DIFFERENCES} <= set(render.read_findings())
+        tables = {render.BELOW + table.id for table in plan.tables}
+        assert set(render.read_findings()) <= {*found, render.DIFFERENCES, *tables}
 
     def test_other_treebanks_get_no_findings_of_ours(self, tmp_path: Path) -> None:
         plan = experiments.read_plan([TABLES / "paper.toml"], TABLES / "licensed.toml")
@@ -188,6 +236,7 @@ class TestPage:
         assert text.startswith("# Results: the paper's tables on PTB, Stanford Dependencies 3.3.0 and CTB 5.1")
         assert "### External vectors add 0.3 to 1." in text
         assert not any(word in text for word in ("onfirmed", "EWT", "gold UPOS", "Not written", "authors' impl"))
+        assert "every result is a line of `none.jsonl`" in text
 
     def test_seeds_with_other_settings_have_no_mean(self) -> None:
         plan = experiments.read_plan()
@@ -209,8 +258,33 @@ class TestPage:
         path = tmp_path / "findings.md"
         path.write_text("<!-- a\n## hidden\n-->\n## baseline\n\nIt is so.\n\n## tags\n", encoding="utf-8")
         assert render.read_findings(path) == {"baseline": "It is so.", "tags": ""}
-        text = render.page(experiments.read_plan(), {}, render.read_findings(path))
+        text = render.page(experiments.read_plan(), results.Results(tmp_path / "none.jsonl"), path)
         assert "\nIt is so.\n" in text
+        assert "what is said of them in words\nis in `findings.md`." in text
+
+    def test_prose_below_a_table(self, tmp_path: Path) -> None:
+        path = tmp_path / "findings.md"
+        path.write_text("## below rows\n\nThat is it.\n", encoding="utf-8")
+        text = render.page(experiments.read_plan(), results.Results(tmp_path / "none.jsonl"), path)
+        assert "\nThat is it.\n\n## The dynamic oracle" in text
+
+    def test_the_page_is_of_these_results(self) -> None:
+        text = render.page(experiments.read_plan(), results.Results(), render.FINDINGS)
+        assert render.PAGE.read_text(encoding="utf-8") == text, "run bench/tables/render.py"
+
+    def test_only_all_of_ours_goes_to_our_page(self, tmp_path: Path) -> None:
+        parser = argparse.ArgumentParser()
+        render.add_arguments(parser)
+        assert render.places(parser.parse_args([])) == (render.PAGE, render.FINDINGS)
+        page = str(tmp_path / "page.md")
+        for others in (
+            [str(TABLES / "choices.toml")],
+            ["--results", "mine.jsonl"],
+            ["--treebanks", str(TABLES / "licensed.toml")],
+        ):
+            with pytest.raises(experiments.DeclarationError, match="--page"):
+                render.places(parser.parse_args(others))
+            assert render.places(parser.parse_args([*others, "--page", page])) == (Path(page), None)
 
     def test_ties(self) -> None:
         two, one = summary.Score(90.0, 0.3, 2), summary.Score(90.2, 0.0, 1)
