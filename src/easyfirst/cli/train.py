@@ -54,6 +54,12 @@ def train(
     max_embeddings: Annotated[
         int | None, typer.Option(min=1, metavar="N", help="Take the first N vectors of the file only.")
     ] = None,
+    embedding_bits: Annotated[
+        int,
+        typer.Option(
+            metavar="8|4", help="Of each number of vectors that are not trained further; with 4 the model is smaller."
+        ),
+    ] = 8,
     freeze_embeddings: Annotated[
         bool, typer.Option("--freeze-embeddings", help="Do not train these further (always so with a tagger).")
     ] = False,
@@ -113,6 +119,8 @@ def train(
         raise ConfigError("--freeze-embeddings needs --embeddings")
     if max_embeddings is not None and embeddings is None:
         raise ConfigError("--max-embeddings needs --embeddings")
+    if embedding_bits not in (8, 4):
+        raise ConfigError(f"--embedding-bits is 8 or 4, not {embedding_bits}")
     if resume and overwrite:
         raise ConfigError("--resume goes on with a run and --overwrite replaces it; choose one of them")
     config = make_config(preset, network=tables["network"], training=tables["training"])
@@ -122,6 +130,8 @@ def train(
 
     named = PARTS if parts == ALL else tuple(part.strip() for part in parts.split(","))
     with_tagger = "tagger" in named or (out / "tagger" / "config.json").is_file()
+    if embedding_bits != 8 and not (embeddings and (with_tagger or config.training.freeze_external)):
+        raise ConfigError("--embedding-bits needs --embeddings that are not trained further: add --freeze-embeddings")
     if gold_tags and not with_tagger:
         raise ConfigError("--gold-tags is for models with a tagger; without one, the parser learns from them anyway")
     if no_spaces and "tokenizer" not in named:
@@ -136,7 +146,15 @@ def train(
         jobs=jobs,
         **_part_settings(tables["tagger"], tables["tokenizer"], seed),
     )
-    job = Job(train=treebank, out=out, dev=dev, vectors=embeddings, max_vectors=max_embeddings, licence=licence)
+    job = Job(
+        train=treebank,
+        out=out,
+        dev=dev,
+        vectors=embeddings,
+        max_vectors=max_embeddings,
+        vector_bits=embedding_bits,
+        licence=licence,
+    )
     with TrainingReport(config.training.epochs, is_quiet=quiet) as report:
         for name, part in _unused(set_by_name, named, jackknifes=with_tagger and not gold_tags):
             report.note(f"warning: --set {name} is for the {part}, which is not trained")

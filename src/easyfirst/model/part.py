@@ -38,10 +38,14 @@ from easyfirst.model.files import (
 )
 from easyfirst.model.weights import pack_weights, read_weights, shrink
 
-FORMAT_VERSION = 2
+FORMAT_VERSION = 3
 """The newest that can be read."""
 PLAIN_FORMAT_VERSION = 1
 """Of a part whose weights are numbers of 16 or 32 bits."""
+ROUNDED_FORMAT_VERSION = 2
+"""Of a part whose weights are whole numbers and scales."""
+HALVED_FORMAT_VERSION = 3
+"""Of word vectors with two numbers a byte."""
 TOKENIZER, TAGGER, VECTORS = "tokenizer", "tagger", "vectors"
 """The folders of a model's other parts."""
 
@@ -71,14 +75,14 @@ def installed_version() -> str:
         return "unknown"
 
 
-def save_part(path: str | PathLike[str], part: Part, *, bits: int = 32) -> None:
+def save_part(path: str | PathLike[str], part: Part, *, bits: int = 32, version: int | None = None) -> None:
     """Write a part; refuses a directory that holds something else. Arrays are stored in the type they have, or in
-    fewer ``bits``."""
+    fewer ``bits``. ``version``: of the format, if the bits do not tell."""
     directory = Path(path)
     arrays = shrink(part.arrays, bits)
     header = {
         "kind": part.kind,
-        "format_version": FORMAT_VERSION if bits < 16 else PLAIN_FORMAT_VERSION,
+        "format_version": version or (ROUNDED_FORMAT_VERSION if bits < 16 else PLAIN_FORMAT_VERSION),
         "easyfirst_version": installed_version(),
     }
     vocabulary = to_json(part.vocabulary, indent=None)

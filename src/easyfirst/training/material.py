@@ -27,6 +27,8 @@ class Job:
     vectors: Path | None = None
     max_vectors: int | None = None
     """How many vectors are taken, from the beginning of the file; None: all."""
+    vector_bits: int = 8
+    """Of each number of vectors that are not trained on."""
     licence: str | None = None
 
 
@@ -53,7 +55,7 @@ class Material:
             return cls(train, dev)
         vectors = scaled(first_vectors(read_vectors(job.vectors), job.max_vectors))
         if freeze_external:
-            return cls(train, dev, shared_vectors=WordVectors.of(vectors))
+            return cls(train, dev, shared_vectors=WordVectors.of(vectors, job.vector_bits))
         return cls(train, dev, vectors)
 
     @property
