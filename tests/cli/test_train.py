@@ -218,6 +218,12 @@ class TestOptions:
         layers = ("words", n_bilstm), ("trees", n_tree)
         assert all(sum(f"{part}.rnn.{i}.bias" in model.arrays for i in range(3)) == n for part, n in layers)
 
+    def test_strong(self, train: Train, dev: Path, tmp_path: Path) -> None:
+        assert train(TRAIN, "-o", tmp_path / "m", "--epochs", "1", "--preset", "strong").code == 0
+        config = load_model(tmp_path / "m").config
+        assert (config.preset, config.network.deep_bilstm, config.training.averaging) == ("strong", True, 0.999)
+        assert len(load(tmp_path / "m").parse(read_conllu(dev))) == 4
+
     def test_all_at_once(self, train: Train, tmp_path: Path) -> None:
         vectors = tmp_path / "vectors.txt.gz"
         vectors.write_bytes(gzip.compress(b"the 0.5 1 2\ndog 3 -1 2\n"))
@@ -237,6 +243,15 @@ class TestOptions:
         assert model.vocabulary.external == {"the": 1, "dog": 2}
         np.testing.assert_allclose(table[1] / table[2, 0], np.array([0.5, 1, 2]) / 3, rtol=0.01)  # eight bits
         assert not table[0].any()
+
+    def test_the_first_vectors_in_four_bits(self, train: Train, tmp_path: Path) -> None:
+        (tmp_path / "vectors.txt").write_text("the 0.5 1 7\ndog 7 -1 2\nfox 1 1 1\n", encoding="utf-8")
+        options = ("--embeddings", tmp_path / "vectors.txt", "--max-embeddings", "2", "--embedding-bits", "4")
+        assert train(TRAIN, "-o", tmp_path / "m", "--epochs", "1", "--freeze-embeddings", *options).code == 0
+        model = load_model(tmp_path / "m")
+        assert model.vocabulary.external == {"the": 1, "dog": 2}
+        table = model.arrays["words.external"]
+        np.testing.assert_allclose(7 * table[1:] / table[1:].max(axis=1, keepdims=True), [[0, 1, 7], [7, -1, 2]])
 
     @pytest.mark.parametrize("options", [["--tags", "none"], ["--tags", "xpos"], ["--set", "network.rnn=elman"]])
     def test_more_of_them(self, train: Train, dev: Path, tmp_path: Path, options: list[str]) -> None:
@@ -272,6 +287,10 @@ class TestOptions:
             (["--epochs", "0"], "training.epochs must be at least 1"),
             (["--seed", "-1"], "training.seed must be a non-negative 63-bit integer"),
             (["--freeze-embeddings"], "--freeze-embeddings needs --embeddings"),
+            (["--max-embeddings", "3"], "--max-embeddings needs --embeddings"),
+            (["--embedding-bits", "5"], "--embedding-bits is 8 or 4, not 5"),
+            (["--embedding-bits", "4"], "--embedding-bits needs --embeddings that are not trained further"),
+            (["--embedding-bits", "4", "--embeddings", "v.txt"], "--embedding-bits needs --embeddings that are not"),
             (["--gold-tags"], "--gold-tags is for models with a tagger; "),
             (["--no-spaces"], "--no-spaces is for the tokenizer, which is not trained; leave it out, or name it"),
             (["--resume", "--overwrite"], "--resume goes on with a run and --overwrite replaces it; choose one"),

@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import json
 import math
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -13,6 +14,8 @@ from hypothesis import strategies as st
 
 from easyfirst.errors import ConfigError
 from easyfirst.model.config import PRESETS, TAGS, Config, NetworkConfig, TrainingConfig, preset
+
+SETTINGS = Path(__file__).parent.parent.parent / "docs" / "settings.md"
 
 sizes = st.integers(1, 1000)
 networks = st.builds(
@@ -60,6 +63,22 @@ def test_presets_are_the_rows_of_the_papers_tables() -> None:
     assert all(preset(name) == config and config.preset == name for name, config in PRESETS.items())
     assert preset("bottom-up").network.tree_layers == preset("htlstm").network.bilstm_layers == 0
     assert preset("paper") == Config()
+
+
+def test_what_strong_changes_stands_in_the_docs() -> None:
+    strong, paper = preset("strong"), preset("paper")
+    changed = {
+        name: value
+        for ours, theirs in ((strong.network, paper.network), (strong.training, paper.training))
+        for name, value in dataclasses.asdict(ours).items()
+        if value != dataclasses.asdict(theirs)[name]
+    }
+    assert changed == {
+        **{"vector_dim": 400, "deep_bilstm": True, "spelling_dim": 48, "epochs": 12, "min_count": 2},
+        **{"freeze_external": True, "attention": 1.0, "dropout": 0.2, "final_rate": 0.05, "averaging": 0.999},
+    }
+    said = ", ".join(f"`{name}` {json.dumps(value).removesuffix('.0')}" for name, value in changed.items())
+    assert f"the preset `strong` changes some of them: {said}." in SETTINGS.read_text(encoding="utf-8")
 
 
 def test_settings_of_a_preset_can_be_changed() -> None:

@@ -23,6 +23,9 @@ TIMES = {"seconds", "cpu_seconds", "words_per_second", "words_per_cpu_second"}
 SETTINGS = {
     **{f"network.{name}_dim": 6 for name in ("word", "tag", "relation", "vector", "tree", "hidden")},
     "network.tree_layers": 1,
+    "network.spelling_dim": 4,
+    "network.deep_bilstm": "true",
+    "training.min_count": 2,
     "training.update_after": 20,
     "training.learning_rate": 0.01,
     "training.dropout": 0.2,

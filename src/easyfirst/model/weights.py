@@ -113,9 +113,7 @@ def restore(arrays: Mapping[str, npt.NDArray[Any]]) -> Arrays:
     return restored
 
 
-def round_rows(
-    array: npt.NDArray[Any], largest: int = LARGEST
-) -> tuple[npt.NDArray[np.int8], npt.NDArray[np.float16]]:
+def round_rows(array: npt.NDArray[Any], largest: int = LARGEST) -> tuple[npt.NDArray[np.int8], npt.NDArray[np.float16]]:
     """Whole numbers up to the largest, and the scale of each row (the last axis) by which they are multiplied."""
     wide = array.astype(np.float32)
     scales = np.maximum(np.abs(wide).max(axis=-1, keepdims=True) / largest, 1e-7).astype(np.float16)
