@@ -281,6 +281,7 @@ class TestPage:
             ("strong.gold", "`strong`, external vectors | gold UPOS and XPOS"),
             ("strong.gold-together", "the same, two put together | gold UPOS and XPOS"),
             ("strong.predicted", "`strong`, external vectors | predicted"),
+            ("strong.predicted-together", "the same, five put together | predicted"),
         ],
     )
     def test_figures_of_the_readme(self, place: str, said: str) -> None:
