@@ -62,7 +62,7 @@ def test_other_numbers_of_bits(tmp_path: Path) -> None:
     with pytest.raises(ConfigError, match="8 or 4 bits a number, not 3"):
         vectors_of(table, 3)
     save_word_vectors(tmp_path, replace(vectors_of(table, 4), bits=8))
-    for bits, message in ((4, "values of shape"), (3, "3 bits a number, where 8 and 4 are known")):
+    for bits, message in ((4, "values of shape"), (3, "bits must be 8 or 4, not 3"), ([4], "bits must be 8 or 4")):
         settings = {"network": {"dim": 4, "bits": bits}}
         save_part(tmp_path, replace(load_part(tmp_path, KIND, lambda network: network), settings=settings))
         with pytest.raises(ModelError, match=message):

@@ -98,8 +98,6 @@ def load_word_vectors(path: str | PathLike[str]) -> WordVectors:
     except (KeyError, ValueError) as error:
         raise ModelError(f"{Path(path)} is damaged ({error})") from None
     dim, bits = _dim_and_bits(part.settings.get("network", {}))
-    if bits not in LARGEST_OF_BITS:
-        raise ModelError(f"{Path(path)} is damaged: it has {bits!r} bits a number, where 8 and 4 are known")
     stored = (len(rows), dim if bits == 8 else _bytes_of(dim))
     if (values.shape, scales.shape) != (stored, (len(rows), 1)) or values.dtype != np.int8:
         raise ModelError(f"{Path(path)} is damaged: {len(rows)} words, but values of shape {values.shape}")
@@ -136,4 +134,6 @@ def _dim_and_bits(network: object) -> tuple[int, int]:
     dim, bits = settings.get("dim"), settings.get("bits", 8)
     if type(dim) is not int or dim < 1:
         raise ConfigError(f"dim must be a whole number from 1, not {dim!r}")
+    if type(bits) is not int or bits not in LARGEST_OF_BITS:
+        raise ConfigError(f"bits must be 8 or 4, not {bits!r}")
     return dim, bits
