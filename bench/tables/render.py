@@ -53,7 +53,7 @@ This page is written by `bench/tables/render.py`; do not edit it. The experiment
   subtypes ignored.
 - With several seeds: the mean, and in brackets the spread, the largest minus the smallest. A difference that is not
   larger than the spread is called a tie. If neither row has several seeds, the largest spread of all rows of the
-  language stands in.
+  language stands in (of those with predicted tags only if both rows have such).
 """
 OTHERS = """## Other systems, as the paper quotes them
 
@@ -125,7 +125,8 @@ def comparison(plan: Plan, pair: Sequence[str], language: str, part: str, record
     one, other = scores
     if len(one) < len(SCORES) or len(other) < len(SCORES):
         return NOT_RUN, ""
-    fallback = [largest_spread(plan, recorded, language, part, name) for name in SCORES]
+    predicted = all(plan.row(place).predicted_tags for place in pair)
+    fallback = [largest_spread(plan, recorded, language, part, name, predicted_tags=predicted) for name in SCORES]
     said = [verdict(a, b, spread) for a, b, spread in zip(one, other, fallback, strict=True)]
     both = said[0] if len(set(said)) == 1 else "; ".join(f"{n}: {v}" for n, v in zip(SCORES, said, strict=True))
     return _differences([each.mean for each in one], [each.mean for each in other], digits=2), both

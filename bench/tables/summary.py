@@ -52,11 +52,15 @@ def lines_of(plan: Plan, table: Table, row: Row, language: str, recorded: dict[s
     return lines
 
 
-def largest_spread(plan: Plan, recorded: dict[str, Line], language: str, part: str, name: str) -> float | None:
-    """Of all rows of a language that have several seeds, in the convention of the paper."""
+def largest_spread(
+    plan: Plan, recorded: dict[str, Line], language: str, part: str, name: str, *, predicted_tags: bool
+) -> float | None:
+    """Of all rows of a language that have several seeds, and tags of the same kind, in the convention of the paper."""
     spreads: list[float] = []
     for table in plan.tables:
         for row in table.rows:
+            if row.predicted_tags != predicted_tags:
+                continue
             found = score(lines_of(plan, table, row, language, recorded), part, "conllx", name)
             if found is not None and found.n > 1:
                 spreads.append(found.spread)

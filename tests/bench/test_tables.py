@@ -278,9 +278,9 @@ class TestPage:
         [
             ("rows.bilstm", "`paper` | gold UPOS"),
             ("rows.external", "`paper`, external vectors | gold UPOS"),
-            ("strong.gold", "`strong`, external vectors | gold UPOS and XPOS"),
+            ("strong.gold", "`strong`, vectors with positional context | gold UPOS and XPOS"),
             ("strong.gold-together", "the same, two put together | gold UPOS and XPOS"),
-            ("strong.predicted", "`strong`, external vectors | predicted"),
+            ("strong.predicted", "`strong`, vectors with positional context | predicted"),
             ("strong.predicted-together", "the same, five put together | predicted"),
         ],
     )

@@ -119,6 +119,8 @@ def train(
         raise ConfigError("--freeze-embeddings needs --embeddings")
     if max_embeddings is not None and embeddings is None:
         raise ConfigError("--max-embeddings needs --embeddings")
+    if embedding_bits != 8 and embeddings is None:
+        raise ConfigError("--embedding-bits needs --embeddings")
     if embedding_bits not in (8, 4):
         raise ConfigError(f"--embedding-bits is 8 or 4, not {embedding_bits}")
     if resume and overwrite:
@@ -130,8 +132,8 @@ def train(
 
     named = PARTS if parts == ALL else tuple(part.strip() for part in parts.split(","))
     with_tagger = "tagger" in named or (out / "tagger" / "config.json").is_file()
-    if embedding_bits != 8 and not (embeddings and (with_tagger or config.training.freeze_external)):
-        raise ConfigError("--embedding-bits needs --embeddings that are not trained further: add --freeze-embeddings")
+    if embedding_bits != 8 and not (with_tagger or config.training.freeze_external):
+        raise ConfigError("--embedding-bits is for vectors that are not trained further: add --freeze-embeddings")
     if gold_tags and not with_tagger:
         raise ConfigError("--gold-tags is for models with a tagger; without one, the parser learns from them anyway")
     if no_spaces and "tokenizer" not in named:
