@@ -314,6 +314,16 @@ class TestPage:
         assert summary.verdict(one, one, None) == "one seed: spread not known"
         assert str(two) == "90.00 [0.30]"
 
+    def test_spreads_of_predicted_tags_stand_in_for_such_only(self) -> None:
+        plan = experiments.read_plan()
+        [table] = [table for table in plan.tables if table.id == "strong"]
+        runs = plan.runs_of(table, table.row("predicted"), "en")[:2]
+        same: dict[str, Any] = {"config": {"network": {}, "training": {}}, "data": {}}
+        recorded = {run.key: {**same, "dev": {"conllx": {"LAS": 80.0 + n}}} for n, run in enumerate(runs)}
+        for predicted_tags, spread in ((True, 1.0), (False, None)):
+            found = summary.largest_spread(plan, recorded, "en", "dev", "LAS", predicted_tags=predicted_tags)
+            assert found == spread
+
     def test_seeds_are_averaged(self) -> None:
         lines = [{"dev": {"ud": {"LAS": value}}, "test": None} for value in (80.0, 81.0)]
         assert summary.score(lines, "dev", "ud", "LAS") == summary.Score(80.5, 1.0, 2)

@@ -38,14 +38,14 @@ from easyfirst.model.files import (
 )
 from easyfirst.model.weights import pack_weights, read_weights, shrink
 
-FORMAT_VERSION = 3
-"""The newest that can be read."""
 PLAIN_FORMAT_VERSION = 1
 """Of a part whose weights are numbers of 16 or 32 bits."""
 ROUNDED_FORMAT_VERSION = 2
 """Of a part whose weights are whole numbers and scales."""
 HALVED_FORMAT_VERSION = 3
 """Of word vectors with two numbers a byte."""
+FORMAT_VERSION = HALVED_FORMAT_VERSION
+"""The newest that can be read."""
 TOKENIZER, TAGGER, VECTORS = "tokenizer", "tagger", "vectors"
 """The folders of a model's other parts."""
 
