@@ -247,7 +247,7 @@ class TestPackage:
         for name in easyfirst.__all__:
             assert getattr(easyfirst, name) is not None
             assert name in dir(easyfirst)
-        assert easyfirst.__version__ == "0.2.0"
+        assert easyfirst.__version__ == "0.3.0.dev0"
         assert easyfirst.errors.InputError is InputError
 
     def test_what_a_text_becomes_is_public(self) -> None:

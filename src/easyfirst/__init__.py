@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from easyfirst.treebank.sentence import Word as Word
     from easyfirst.treebank.tree import Tree as Tree
 
-__version__ = "0.2.0"
+__version__ = "0.3.0.dev0"
 
 _HOMES = {
     "Attachment": "easyfirst.parsing.derivation",

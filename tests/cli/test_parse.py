@@ -343,7 +343,7 @@ def test_help_has_examples(run: Run) -> None:
 
 
 def test_version(run: Run) -> None:
-    assert run("--version").stdout == b"easyfirst 0.2.0\n"
+    assert run("--version").stdout == b"easyfirst 0.3.0.dev0\n"
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="there is no /dev/full here")

@@ -136,7 +136,7 @@ def test_a_file_that_is_no_text_is_called_so(tmp_path: Path, content: bytes) -> 
     ("start", "message"),
     [
         (b"\xfd7zXZ\0", "this is an xz file; unpack it first"),
-        (b"BZh9", "this is a bzip2 file"),
+        (b"BZh91AY&SY", "this is a bzip2 file"),
         (b"\x28\xb5\x2f\xfd", "this is a Zstandard file"),
         (b"\x93NUMPY\x01\x00", "this is a single NumPy array"),
         (b"\xba\x16\x4f\x2f", "this is a binary fastText model"),

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import bz2
 import errno
 import gzip
 import io
+import lzma
 import os
+import zipfile
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -77,3 +81,27 @@ def test_a_stream_that_fails_while_read_is_named() -> None:
 
     with pytest.raises(DataError, match=r"^pipe: reading failed: Input/output error"):
         list(read_lines(Failing(), "pipe"))
+
+
+@pytest.mark.parametrize(
+    ("pack", "message"),
+    [
+        (gzip.compress, "a gzip file without .gz at the end of its name; rename it"),
+        (bz2.compress, "a bzip2 file; unpack it first"),
+        (lzma.compress, "an xz file; unpack it first"),
+    ],
+)
+def test_a_file_that_is_packed_otherwise_says_how_to_unpack_it(
+    tmp_path: Path, pack: Callable[[bytes], bytes], message: str
+) -> None:
+    path = tmp_path / "x.conllu"
+    path.write_bytes(pack(b"1\ta\t_\t_\t_\t_\t0\troot\t_\t_\n\n"))
+    with pytest.raises(DataError, match=rf"x\.conllu: this is {message}"):
+        list(read_conllu(path))
+
+
+def test_a_zip_file_says_how_to_unpack_it(tmp_path: Path) -> None:
+    with zipfile.ZipFile(tmp_path / "x.zip", "w") as packed:
+        packed.writestr("x.conllu", "1\ta\n")
+    with pytest.raises(DataError, match="this is a zip file; unpack it first"):
+        list(read_conllu(tmp_path / "x.zip"))

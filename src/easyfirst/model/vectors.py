@@ -33,9 +33,6 @@ LONGEST = 100
 _HEADER = re.compile(rb"([0-9]{1,12})[ \t]+([0-9]{1,6})\s*")
 _GZIP, _ZIP = b"\x1f\x8b", b"PK"
 _UNREADABLE = {
-    b"\xfd7zXZ\0": "an xz file; unpack it first: xz -dk FILE",
-    b"BZh": "a bzip2 file; unpack it first: bunzip2 -k FILE",
-    b"\x28\xb5\x2f\xfd": "a Zstandard file; unpack it first: zstd -dk FILE",
     b"\x93NUMPY": "a single NumPy array; save words and vectors together: numpy.savez(FILE, words=..., vectors=...)",
     b"\xba\x16\x4f\x2f": "a binary fastText model; use its text file (.vec) instead",
 }

@@ -13,6 +13,15 @@ from easyfirst.errors import DataError
 
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 
+_PACKED = {
+    b"\xfd7zXZ\0": "an xz file; unpack it first: xz -dk FILE",
+    b"BZh91AY&SY": "a bzip2 file; unpack it first: bunzip2 -k FILE",
+    b"\x28\xb5\x2f\xfd": "a Zstandard file; unpack it first: zstd -dk FILE",
+    b"\x1f\x8b": "a gzip file without .gz at the end of its name; rename it, or unpack it first: gunzip -c FILE",
+    b"PK\3\4": "a zip file; unpack it first: unzip FILE",
+}
+"""How packed files begin, and what to do with them."""
+
 
 def open_file(path: str | PathLike[str]) -> BinaryIO:
     """Open a file for reading bytes; a name that ends in ``.gz`` is unpacked on the way."""
@@ -36,11 +45,20 @@ def open_file(path: str | PathLike[str]) -> BinaryIO:
 def read_lines(stream: BinaryIO, name: str) -> Iterator[bytes]:
     """The lines of a stream, line ends included, each as soon as it is there. Only a line feed ends a line."""
     try:
-        yield from stream
+        for number, line in enumerate(stream):
+            if number == 0:
+                _refuse_packed(line, name)
+            yield line
     except (EOFError, zlib.error, gzip.BadGzipFile) as error:
         raise DataError(f"damaged or incomplete gzip file ({error}); fetch it again", source=name) from None
     except OSError as error:
         raise DataError(f"reading failed: {error.strerror or error}", source=name) from None
+
+
+def _refuse_packed(first_line: bytes, name: str) -> None:
+    for start, what in _PACKED.items():
+        if first_line.startswith(start):
+            raise DataError(f"this is {what}", source=name)
 
 
 def decode(block: bytes, *, name: str, line: int) -> str:
