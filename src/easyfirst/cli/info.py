@@ -56,6 +56,7 @@ def describe(path: Path, parser: Parser | None = None) -> dict[str, Any]:
     return {
         "path": str(path),
         "format_version": written["format_version"],
+        "formats_of_parts": _formats(path),
         "easyfirst_version": written.get("easyfirst_version"),
         "preset": model.config.preset,
         "parts": [name for name, part in (("tokenizer", parser.tokenizer), ("tagger", parser.tagger)) if part]
@@ -89,6 +90,19 @@ def _part(model: TaggerModel | TokenizerModel) -> dict[str, Any]:
     return {"network": asdict(model.config), "parameters": sum(array.size for array in model.arrays.values())}
 
 
+def _formats(path: Path) -> dict[str, int]:
+    """In which version of the format the folders in a model are; the newest decides which easyfirst can read it."""
+    from easyfirst.model.files import CONFIG, from_json
+    from easyfirst.model.part import TAGGER, TOKENIZER, VECTORS
+
+    configs = {part: path / part / CONFIG for part in (TOKENIZER, TAGGER, VECTORS)}
+    return {
+        part: from_json(config.read_bytes(), config)["format_version"]
+        for part, config in configs.items()
+        if config.is_file()
+    }
+
+
 def _reads(parser: Parser) -> str:
     """What a user may give it."""
     kinds = ["raw text"] if parser.tokenizer is not None else []
@@ -119,8 +133,9 @@ def _show(facts: dict[str, Any]) -> None:
         f", characters {network['character_dim']} to {network['spelling_dim']}" if network["spelling_dim"] else ""
     )
     trees = f"{network['tree_layers']} x {network['tree_dim']}" if network["tree_layers"] else "no tree encoder"
+    formats = "".join(f", {part} {version}" for part, version in facts["formats_of_parts"].items())
     rows = {
-        "model": f"{facts['path']} (format {facts['format_version']}, easyfirst {facts['easyfirst_version']})",
+        "model": f"{facts['path']} (format {facts['format_version']}{formats}; easyfirst {facts['easyfirst_version']})",
         "preset": facts["preset"],
         "parts": ", ".join(facts["parts"]),
         "reads": facts["reads"],
