@@ -173,9 +173,16 @@ class TestMisuse:
         with pytest.raises(InputError, match=r"the input is of type \w+; give a list of texts"):
             nlp.read(texts)
 
-    def test_a_model_without_a_tokenizer_says_so(self) -> None:
-        with pytest.raises(InputError, match="has no tokenizer, so it cannot read raw text"):
-            Parser(small_model("none"))("Some text.")
+    @pytest.mark.parametrize(
+        ("tags", "what"),
+        [
+            ("none", r"give lists of words, or train what it lacks \(easyfirst train --parts tokenizer\)"),
+            ("upos", r"give words with UPOS tags, or train what it lacks \(easyfirst train --parts tokenizer,tagger\)"),
+        ],
+    )
+    def test_a_model_without_a_tokenizer_says_all_that_it_lacks(self, tags: str, what: str) -> None:
+        with pytest.raises(InputError, match=f"has no tokenizer, so it cannot read raw text; {what}"):
+            Parser(small_model(tags))("Some text.")
 
     def test_other_things_than_texts(self, nlp: Parser) -> None:
         with pytest.raises(InputError, match=r"a text is needed, not list; for lists of words there is parse\(\)"):

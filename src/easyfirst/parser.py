@@ -185,13 +185,14 @@ class Parser:
         """
         check_texts(texts)
         _check_batch_size(batch_size)
+        tags = " and ".join(kind.upper() for kind in self.needs_tags)
         if self.tokenizer is None:
+            words, parts = (f"words with {tags} tags", "tokenizer,tagger") if tags else ("lists of words", "tokenizer")
             raise InputError(
-                "the model has no tokenizer, so it cannot read raw text; give lists of words, or train one "
-                "(easyfirst train --parts tokenizer)"
+                f"the model has no tokenizer, so it cannot read raw text; give {words}, or train what it lacks "
+                f"(easyfirst train --parts {parts})"
             )
-        if self.needs_tags:
-            tags = " and ".join(kind.upper() for kind in self.needs_tags)
+        if tags:
             raise InputError(
                 f"the model needs {tags} tags and has no tagger that gives them, so it cannot read raw text; give "
                 "sentences with tags, or train a tagger (easyfirst train --parts tagger)"
