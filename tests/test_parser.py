@@ -198,6 +198,23 @@ def test_every_output_is_a_tree_with_one_root(parser: Parser, sentences: list[li
         assert set(parse.relations) <= set(parser.relations)
 
 
+def test_parses_are_scored_like_the_sentences_they_become(upos_parser: Parser) -> None:
+    gold = list(read_conllu(DATA / "multiword.conllu"))
+    parses = upos_parser.parse(gold)
+    right = sum(
+        h == g for parse, each in zip(parses, gold, strict=True) for h, g in zip(parse.heads, each.heads, strict=True)
+    )
+    scores = easyfirst.score(gold, parses)
+    assert scores.full.heads == right < scores.full.words
+    assert scores == easyfirst.score(gold, [parse.parsed for parse in parses])
+    assert [parse.parsed.to_bytes() for parse in parses] == [parse.to_bytes() for parse in parses]
+
+
+def test_models_to_combine_are_named_one_by_one() -> None:
+    with pytest.raises(InputError, match=r"of type list; give names one by one"):
+        easyfirst.combine(["one", "two"])  # type: ignore[arg-type]
+
+
 def test_scripts_and_spaces(upos_parser: Parser) -> None:
     sentences = list(read_conllu(DATA / "scripts.conllu"))
     for sentence, parse in zip(sentences, upos_parser.parse(sentences), strict=True):

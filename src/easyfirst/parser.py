@@ -62,8 +62,14 @@ def combine(*names: str | PathLike[str]) -> Parser:
     the mean of theirs. It should parse better than each, and is as slow as all. If all have taggers, these tag
     together too.
 
-    Names are those that :func:`load` takes. Raises :class:`easyfirst.errors.ModelError` if they do not go together.
+    Names are those that :func:`load` takes, one after the other: ``combine("one", "two")``. Raises
+    :class:`easyfirst.errors.ModelError` if they do not go together.
     """
+    for name in names:
+        if not isinstance(name, (str, PathLike)):  # pyright: ignore[reportUnnecessaryIsInstance]
+            raise InputError(
+                f"a model's name is of type {type(name).__name__}; give names one by one: combine(one, two)"
+            )
     called = [_short_name(name, names) for name in names]
     parsers = [load(name) for name in names]
     model = combine_models([parser.model for parser in parsers], called)

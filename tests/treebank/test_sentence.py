@@ -31,6 +31,11 @@ def test_comments_are_kept_and_readable_as_metadata() -> None:
     assert sentence.metadata == {"text": "a = b", "sent_id": "7", "late": "yes"}
 
 
+def test_a_text_is_no_list_of_words() -> None:
+    with pytest.raises(InputError, match="forms must be a list of words, not a text"):
+        Sentence.from_words("abc")
+
+
 def test_a_sentence_from_words_is_written_as_conllu() -> None:
     sentence = Sentence.from_words(
         ["The", "fox"], upos=["DET", None], xpos=["DT", "NN"], heads=[2, 0], relations=["det", None]

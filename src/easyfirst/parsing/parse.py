@@ -60,9 +60,14 @@ class Parse:
         return () if self.sentence.constraints is None else tuple(sorted(self.sentence.constraints.relations))
 
     @property
+    def parsed(self) -> Sentence:
+        """The sentence with the heads and relations of this parse."""
+        return self.sentence.with_tree(self.heads, self.relations)
+
+    @property
     def words(self) -> tuple[Word, ...]:
         """The words with all their columns, heads and relations from this parse."""
-        return self.sentence.with_tree(self.heads, self.relations).words
+        return self.parsed.words
 
     @property
     def derivation(self) -> tuple[Attachment, ...]:

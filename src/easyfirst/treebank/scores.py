@@ -18,7 +18,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import zip_longest
-from typing import Any, NoReturn
+from typing import Any, NoReturn, Protocol
 from unicodedata import category
 
 from easyfirst.errors import DataError
@@ -26,6 +26,15 @@ from easyfirst.treebank.sentence import Sentence
 from easyfirst.treebank.tree import check_shape
 
 LENGTHS = ("1-10", "11-20", "21-30", "31-40", "41-50", "51+")
+
+
+class Parsed(Protocol):
+    """What a parser makes of a sentence."""
+
+    @property
+    def parsed(self) -> Sentence:
+        """The sentence with the tree that was found."""
+        ...
 
 
 class WordsError(DataError):
@@ -170,11 +179,13 @@ class Scorer:
         )
 
 
-def score(gold: Iterable[Sentence], system: Iterable[Sentence]) -> Scores:
-    """Compare two treebanks of the same words, sentence by sentence, without holding either in memory. Both must hold
-    trees: what has several roots or a cycle is an error, as it is to the official scorer."""
+def score(gold: Iterable[Sentence], system: Iterable[Sentence | Parsed]) -> Scores:
+    """Compare two treebanks of the same words, or a treebank and its parses, sentence by sentence, without holding
+    either in memory. Both must hold trees: what has several roots or a cycle is an error, as it is to the official
+    scorer."""
     scorer = Scorer()
-    for number, (gold_sentence, system_sentence) in enumerate(zip_longest(gold, system), 1):
+    sentences = (each if isinstance(each, Sentence) else each.parsed for each in system)
+    for number, (gold_sentence, system_sentence) in enumerate(zip_longest(gold, sentences), 1):
         if gold_sentence is None or system_sentence is None:
             _reject_number(number, gold_sentence, system_sentence)
         _check_words(number, gold_sentence, system_sentence)

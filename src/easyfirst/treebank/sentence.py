@@ -55,6 +55,10 @@ class Sentence:
         relations: Sequence[str | None] | None = None,
     ) -> Sentence:
         """A sentence that comes from no file. What is not given, as a whole or for one word, is written as ``_``."""
+        if isinstance(forms, str):
+            raise InputError(
+                "forms must be a list of words, not a text; for texts there is the parser itself: nlp(text)"
+            )
         n = len(forms)
         if n == 0:
             raise InputError("a sentence needs at least one word")
