@@ -233,6 +233,8 @@ class TestOptions:
             *("--set", "network.rnn=gru", "--set", "training.learning_rate=1e-2", "--set", "network.window=1"),
         )
         assert done.code == 0
+        assert re.search(r"^vectors: 2 words; 9\.0 % of the words of train have one$", done.stderr, re.MULTILINE)
+        assert "warning: hardly any word has a vector" in done.stderr
         model = load_model(tmp_path / "m")
         network, training = model.config.network, model.config.training
         assert (network.rnn, network.tags, network.window, network.tree_dim) == ("gru", "both", 1, 4)

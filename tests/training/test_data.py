@@ -6,6 +6,7 @@ import gzip
 import hashlib
 import os
 import threading
+from dataclasses import asdict
 from pathlib import Path
 
 import pytest
@@ -186,7 +187,7 @@ class TestDescribe:
         train = treebank(tmp_path, FOX * 2 + CROSSING + ONE_WORD, "train.conllu")
         dev = treebank(tmp_path, FOX.replace("foxes", "FOXES").replace("jump", "fly") + CROSSING, "dev.conllu")
         vocabulary = Vocabulary.of(train.sentences, tag_kinds=[])
-        assert describe(train, projective_part(train), dev, vocabulary).to_dict() == {
+        assert asdict(describe(train, projective_part(train), dev, vocabulary)) == {
             "train": str(tmp_path / "train.conllu"),
             "train_sentences": 4,
             "train_words": 9,
@@ -199,7 +200,15 @@ class TestDescribe:
             "dev_sentences": 2,
             "dev_words": 6,
             "dev_unknown_percent": pytest.approx(100 / 6),  # "fly"; case does not matter
+            "vectors": None,
+            "vectors_percent": 0.0,
         }
+
+    def test_words_that_have_a_vector(self, tmp_path: Path) -> None:
+        train = treebank(tmp_path, FOX * 2 + CROSSING + ONE_WORD, "train.conllu")
+        vocabulary = Vocabulary.of(train.sentences, tag_kinds=[], external=["foxes", "jump", "elsewhere"])
+        report = describe(train, projective_part(train), None, vocabulary)
+        assert (report.vectors, report.vectors_percent) == (3, pytest.approx(400 / 9))
 
     def test_without_dev(self, tmp_path: Path) -> None:
         train = treebank(tmp_path, FOX)

@@ -17,6 +17,7 @@ from easyfirst.parser import load
 from easyfirst.text.tagger import Tagger
 from easyfirst.text.tagger_store import TaggerConfig, load_tagger
 from easyfirst.text.tokenizer_store import TokenizerConfig
+from easyfirst.training.lock import sole_training
 from easyfirst.training.material import Job
 from easyfirst.training.pipeline import PARSER, PARTS, PipelineConfig, train_pipeline
 from easyfirst.training.supervised import Silent
@@ -298,6 +299,39 @@ def test_a_new_run_that_is_killed_can_be_resumed(copy: Path) -> None:
     train_pipeline(job_in(copy), config, listener, resume=True)
     folds = [told for fold in (1, 2, 3) for told in ("jackknife 1", f"fold {fold}")]
     assert listener.heard == ["tagger 1", *folds, "data", "parser 1", "parser 2"]
+
+
+def test_a_jackknifing_that_was_cut_off_is_not_lost_to_a_parser_alone(whole: Path, tmp_path: Path) -> None:
+    job, parser_alone = job_in(tmp_path / "whole"), replace(CONFIG, parts=(PARSER,))
+    with pytest.raises(KeyboardInterrupt):
+        train_pipeline(job, CONFIG, Listener("fold 1"))
+    with pytest.raises(ModelError, match="a training run is there; go on with --resume"):
+        train_pipeline(job, parser_alone, Listener())
+    listener = Listener()
+    train_pipeline(job, parser_alone, listener, resume=True)
+    assert listener.heard == WHOLE[WHOLE.index("fold 1") :]
+    assert files_of(job.out) == files_of(whole)
+
+
+def test_one_training_at_a_time_in_a_directory(copy: Path) -> None:
+    before = files_of(copy)
+    with sole_training(copy), pytest.raises(ModelError, match="another training is at work there; wait for its end"):
+        train_pipeline(job_in(copy), CONFIG, Listener(), overwrite=True)
+    assert files_of(copy) == before
+    train_pipeline(job_in(copy), CONFIG, Listener(), overwrite=True)
+
+
+def test_a_training_that_is_refused_leaves_no_directory(tmp_path: Path) -> None:
+    (tmp_path / "old").mkdir()
+    members = replace(CONFIG.parser, members=2)
+    for name, is_there in (("new", False), ("old", True)):
+        with pytest.raises(ConfigError, match="put together by 'easyfirst combine'"):
+            train_pipeline(
+                job_in(tmp_path / name),
+                PipelineConfig(parts=(PARSER,), parser=members, predicted_tags=False),
+                Listener(),
+            )
+        assert (tmp_path / name).is_dir() == is_there
 
 
 def test_vectors_that_a_part_which_stays_does_not_know(tmp_path: Path) -> None:

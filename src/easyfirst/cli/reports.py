@@ -13,6 +13,9 @@ if TYPE_CHECKING:
     from easyfirst.training.data import DataReport
     from easyfirst.training.epoch import EpochStats
 
+FEW_VECTORS = 20.0
+"""Per cent of a treebank's words; if fewer have a vector, something may be wrong."""
+
 
 class TrainingReport:
     """Shows how the parser's training goes, and gives a report to each other part."""
@@ -91,6 +94,12 @@ class TrainingReport:
                 f"dev: {report.dev_sentences:,} sentences, {report.dev_words:,} words, "
                 f"{report.dev_unknown_percent:.1f} % not seen in training"
             )
+        if report.vectors is not None:
+            self.note(
+                f"vectors: {report.vectors:,} words; {report.vectors_percent:.1f} % of the words of train have one"
+            )
+            if report.vectors_percent < FEW_VECTORS:
+                self.note("warning: hardly any word has a vector; are they of the same language, script and spelling?")
 
     def progress(self, epoch: int, stats: EpochStats) -> None:
         if epoch != self._epoch:

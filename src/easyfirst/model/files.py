@@ -92,7 +92,8 @@ def require_model(directory: Path) -> None:
     if len(missing) == len(REQUIRED) and parts:
         raise ModelError(
             f"{directory} has a {' and a '.join(parts)}, but no parser yet; train one: "
-            f"easyfirst train TREEBANK --parts parser --out {directory}"
+            f"easyfirst train TREEBANK --parts parser --out {directory}, or, if a training was cut off, run the same "
+            "command again with --resume"
         )
     if missing:
         what = "not an easyfirst model" if len(missing) == len(REQUIRED) else "an incomplete model"

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from os import PathLike, fspath
 
+import numpy as np
+
 from easyfirst.errors import DataError
-from easyfirst.model.vocab import Vocabulary, normalise, tags_of
+from easyfirst.model.vocab import Vocabulary, external_ids, normalise, tags_of
 from easyfirst.nn.network import TAG_KINDS
 from easyfirst.parsing.feasible import Wanted, find_tree
 from easyfirst.treebank.conllu import ConlluReader
@@ -63,9 +65,10 @@ class DataReport:
     dev_words: int
     dev_unknown_percent: float
     """Share of dev words that training has never seen."""
-
-    def to_dict(self) -> dict[str, object]:
-        return asdict(self)
+    vectors: int | None
+    """Words that have an external vector; None: there are no such vectors."""
+    vectors_percent: float
+    """Share of training words that have one."""
 
 
 def read_treebank(path: str | PathLike[str], *, is_partial: bool = False) -> Treebank:
@@ -133,4 +136,13 @@ def describe(train: Treebank, kept: Sequence[Sentence], dev: Treebank | None, vo
         dev_sentences=len(dev.sentences) if dev else 0,
         dev_words=len(dev_forms),
         dev_unknown_percent=percent(n_unknown, len(dev_forms)),
+        vectors=None if vocabulary.external is None else len(vocabulary.external),
+        vectors_percent=percent(_n_with_vector(train, vocabulary), train.n_words),
     )
+
+
+def _n_with_vector(treebank: Treebank, vocabulary: Vocabulary) -> int:
+    if vocabulary.external is None:
+        return 0
+    forms = [form for sentence in treebank.sentences for form in sentence.forms]
+    return int(np.count_nonzero(external_ids(vocabulary.external, forms)))

@@ -131,10 +131,19 @@ def check_folds(n_folds: int, n_sentences: int) -> None:
         raise ConfigError(f"{n_folds} folds of {n_sentences} sentences; there must be from 2 to as many as sentences")
 
 
+def has_folds(folder: Path) -> bool:
+    """Whether there is anything of a run to go on with."""
+    return bool(_files(folder))
+
+
 def forget_folds(folder: Path) -> None:
     """Do away with the results of an old run, and with what it had not finished."""
-    for path in (*folder.glob("fold-*.json"), *folder.glob(f"fold-*/{checkpoint.FILE}")):
+    for path in _files(folder):
         path.unlink(missing_ok=True)
+
+
+def _files(folder: Path) -> list[Path]:
+    return [*folder.glob("fold-*.json"), *folder.glob(f"fold-*/{checkpoint.FILE}")]
 
 
 def _documents(sentences: Sequence[Sentence], n_folds: int) -> list[int]:

@@ -15,7 +15,7 @@ from typing import Any, Protocol
 
 from easyfirst.errors import ConfigError, DataError, ModelError
 from easyfirst.model.config import TAGS, Config
-from easyfirst.model.files import CARD, CONFIDENCE, CONFIG, VOCABULARY, WEIGHTS, from_json, prepare_directory
+from easyfirst.model.files import CARD, CONFIDENCE, CONFIG, VOCABULARY, WEIGHTS, from_json
 from easyfirst.model.part import TAGGER, TOKENIZER, VECTORS
 from easyfirst.model.word_vectors import save_word_vectors
 from easyfirst.text.tagger import Tagger
@@ -25,7 +25,8 @@ from easyfirst.training import supervised, trainer
 from easyfirst.training.checkpoint import FILE as CHECKPOINT
 from easyfirst.training.checkpoint import has_checkpoint, load_checkpoint
 from easyfirst.training.data import Treebank
-from easyfirst.training.jackknife import FoldReporter, check_folds, forget_folds, jackknife
+from easyfirst.training.jackknife import FoldReporter, check_folds, forget_folds, has_folds, jackknife
+from easyfirst.training.lock import sole_training
 from easyfirst.training.material import Job, Material, check_parser_data
 from easyfirst.training.tagger import TaggerLearning, TaggerTask, accuracies
 from easyfirst.training.tokenizer import TokenizerLearning, TokenizerTask
@@ -83,7 +84,7 @@ def train_pipeline(
     """Train the parts; for each the metrics of every epoch. Parts that are not named stay as they are."""
     if not resume and not overwrite:
         _refuse_to_overwrite(job.out, config.parts)
-    if resume and not any(has_checkpoint(_folder(job.out, part)) for part in config.parts):
+    if resume and not any(_has_run(job.out, part) for part in config.parts):
         raise ModelError(f"{job.out}: no checkpoint to resume from; start without --resume")
     shares = TAGGER in config.parts or _settings_file(job.out, TAGGER).is_file()
     material = Material.read(
@@ -94,12 +95,25 @@ def train_pipeline(
     parser = _parser_config(config, material)
     predicts_tags = PARSER in config.parts and config.predicted_tags and bool(parser.network.tag_kinds)
     _check(job.out, config, parser, material, predicts_tags=predicts_tags)
-    if not resume:
-        _forget(job.out, config.parts)
-    if set(config.parts) != {PARSER}:
-        prepare_directory(job.out)
-        if material.shared_vectors is not None:
+    with sole_training(job.out):
+        if not resume:
+            _forget(job.out, config.parts)
+        if set(config.parts) != {PARSER} and material.shared_vectors is not None:
             save_word_vectors(job.out / VECTORS, material.shared_vectors)
+        return _train_parts(job, config, reporter, material, parser, predicts_tags=predicts_tags, resume=resume)
+
+
+def _train_parts(
+    job: Job,
+    config: PipelineConfig,
+    reporter: Reporter,
+    material: Material,
+    parser: Config,
+    *,
+    predicts_tags: bool,
+    resume: bool,
+) -> dict[str, list[dict[str, Any]]]:
+    """One after the other; for each the metrics of every epoch."""
     histories: dict[str, list[dict[str, Any]]] = {}
     if TOKENIZER in config.parts:
         histories[TOKENIZER] = _train_tokenizer(job, config, reporter, material, resume=resume)
@@ -117,6 +131,11 @@ def train_pipeline(
 def _folder(out: Path, part: str) -> Path:
     """Where the run of a part is."""
     return out / trainer.FOLDER if part == PARSER else out / trainer.FOLDER / part
+
+
+def _has_run(out: Path, part: str) -> bool:
+    """Whether there is something of a part's run to go on with; a parser's may begin with the jackknifing."""
+    return has_checkpoint(_folder(out, part)) or (part == PARSER and has_folds(_folder(out, JACKKNIFE)))
 
 
 def _settings_file(out: Path, part: str) -> Path:
@@ -183,7 +202,7 @@ def _forget(out: Path, parts: Sequence[str]) -> None:
 
 def _refuse_to_overwrite(out: Path, parts: Sequence[str]) -> None:
     for part in parts:
-        if has_checkpoint(_folder(out, part)):
+        if _has_run(out, part):
             raise ModelError(f"{out}: a training run is there; go on with --resume, or start anew with --overwrite")
         if _settings_file(out, part).exists():
             raise ModelError(f"{out}: exists already, with a {part}; choose another --out, or use --overwrite")
