@@ -12,14 +12,15 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from dataclasses import MISSING, dataclass, field, fields, replace
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 import tomllib
-
-from easyfirst.errors import EasyFirstError
+from options import DeclarationError, check_options
 
 FOLDER = Path(__file__).resolve().parent
 FILES = tuple(FOLDER / name for name in ("paper.toml", "open.toml", "choices.toml", "strong.toml"))
@@ -27,11 +28,10 @@ TREEBANKS = FOLDER / "treebanks.toml"
 PAPERS_LANGUAGES = ("en", "zh")
 VECTORS = {"{vectors}": "vectors", "{positional}": "positional"}
 """What stands in a row's options for a file of word vectors of the row's language, and what the treebank calls it."""
-MINUTES_TO_COMBINE = 3.0
-
-
-class DeclarationError(EasyFirstError):
-    """A TOML file that does not say what it should."""
+COST_TO_COMBINE = 0.1
+"""As a multiple of the preset paper's training, guessed."""
+COMMON = ("options", "settings", "seeds", "cost")
+"""What a table may say for all its rows."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -181,6 +181,13 @@ class Plan:
     tables: Sequence[Table]
     findings: Sequence[Finding]
     references: Sequence[Reference]
+    files: Sequence[Path]
+    """Which declare the tables."""
+
+    @property
+    def quotes_paper(self) -> bool:
+        """Whether figures of the paper are to stand beside ours."""
+        return any(row.paper for table in self.tables for row in table.rows)
 
     def row(self, place: str) -> Row:
         """By "table.row"."""
@@ -227,7 +234,9 @@ class Plan:
         members = self.runs_of(table, table.row(row.combines), language)
         seeds = "+".join(str(run.seed) for run in members)
         place = f"{table.id}.{row.id}.{language}.{seeds}"
-        return replace(members[0], places=(place,), minutes=MINUTES_TO_COMBINE, members=tuple(members))
+        return replace(
+            members[0], places=(place,), minutes=members[0].treebank.minutes * COST_TO_COMBINE, members=tuple(members)
+        )
 
 
 def _merged(run: Run, other: Run) -> Run:
@@ -235,7 +244,7 @@ def _merged(run: Run, other: Run) -> Run:
     return replace(run, places=run.places + other.places, wants_test=run.wants_test or other.wants_test)
 
 
-def read_plan(files: Iterable[Path] = FILES, treebanks: Path = TREEBANKS) -> Plan:
+def read_plan(files: Sequence[Path] = FILES, treebanks: Path = TREEBANKS) -> Plan:
     """All tables of some files, on the treebanks of another."""
     languages: dict[str, Treebank] = {}
     for language, values in _read(treebanks).items():
@@ -252,7 +261,7 @@ def read_plan(files: Iterable[Path] = FILES, treebanks: Path = TREEBANKS) -> Pla
         for kind, known in ((Finding, findings), (Reference, references)):
             name = kind.__name__.lower()
             known += [_build(kind, values, f"{path.name}: {name}") for values in _tables(declared, name, path.name)]
-    plan = Plan(languages, tables, findings, references)
+    plan = Plan(languages, tables, findings, references, files)
     _check(plan)
     return plan
 
@@ -284,11 +293,11 @@ def _table(values: dict[str, Any], path: Path, treebanks: Mapping[str, Treebank]
     """``options``, ``settings``, ``seeds`` and ``cost`` of a table are those of its rows, which may change them."""
     where = f"{path.name}: table {values.get('id')}"
     values = dict(values)
-    common = {name: values.pop(name) for name in ("options", "settings", "seeds", "cost") if name in values}
+    common = {name: values.pop(name) for name in COMMON if name in values}
     languages = values.setdefault("languages", list(treebanks))
     values["rows"] = [_row(row, common, languages, where) for row in _tables(values, "row", where)]
     values.pop("row", None)
-    return _build(Table, values, where)
+    return _build(Table, values, where, {"row": "rows"}, COMMON)
 
 
 def _row(values: Mapping[str, Any], common: Mapping[str, Any], languages: Sequence[str], where: str) -> Row:
@@ -300,16 +309,24 @@ def _row(values: Mapping[str, Any], common: Mapping[str, Any], languages: Sequen
             each = [_is_table(given.get(name, {}), f"{where}: {name}") for given in (shared, values)]
             row[name] = {**each[0], **each[1]}
     for name in ("seeds", "cost"):
-        if name in common:
+        if name in common and "combines" not in row:
             row.setdefault(name, common[name])
-    return _build(Row, row, f"{where}: row {values.get('id')}")
+    return _build(Row, row, f"{where}: row {values.get('id')}", {}, ("inherit",))
 
 
-def _build(kind: type[Any], values: Mapping[str, Any], where: str) -> Any:
-    """A dataclass from a TOML table; a missing or unknown key is an error, and a value of another type."""
+def _build(
+    kind: type[Any],
+    values: Mapping[str, Any],
+    where: str,
+    called: Mapping[str, str] = MappingProxyType({}),
+    others: Sequence[str] = (),
+) -> Any:
+    """A dataclass from a TOML table; a missing or unknown key is an error, and a value of another type. ``called``: the
+    names in the file of fields that have another one, ``others``: what else a file may have there."""
     known = {one.name: one for one in fields(kind)}
     if unknown := {*values} - {*known}:
-        raise DeclarationError(f"{where}: unknown {', '.join(sorted(unknown))}; there are {', '.join(known)}")
+        names = [*(name for name in known if name not in called.values()), *called, *others]
+        raise DeclarationError(f"{where}: unknown {', '.join(sorted(unknown))}; there are {', '.join(names)}")
     wanted = [name for name, one in known.items() if one.default is MISSING and one.default_factory is MISSING]
     if lacking := [name for name in wanted if name not in values]:
         raise DeclarationError(f"{where}: lacks {', '.join(lacking)}")
@@ -336,12 +353,13 @@ def _fits(value: Any, annotation: str) -> bool:
 
 def _check(plan: Plan) -> None:
     places = [f"{table.id}.{row.id}" for table in plan.tables for row in table.rows]
-    if len(set(places)) != len(places):
-        raise DeclarationError("two rows of a table have the same id")
+    if twice := [place for place, n in Counter(places).items() if n > 1]:
+        raise DeclarationError(f"{', '.join(twice)}: two rows with one id; rename one")
     for table in plan.tables:
         if table.against:
-            plan.row(f"{table.id}.{table.against}")
+            _require(plan, f"{table.id}.{table.against}", f"against, in table {table.id}")
         for row in table.rows:
+            check_options(f"{table.id}.{row.id}", row.options or {}, row.settings)
             if row.combines:
                 _check_combined(table, row)
             unknown = {*row.languages} - {*plan.treebanks} | {*row.paper} - {*plan.treebanks, *PAPERS_LANGUAGES}
@@ -355,9 +373,16 @@ def _check(plan: Plan) -> None:
     for finding in plan.findings:
         for pair in finding.pairs:
             for place in pair:
-                plan.row(place)
+                _require(plan, place, f"pairs, in finding {finding.id}")
     for reference in plan.references:
-        plan.row(reference.row)
+        _require(plan, reference.row, f"row, in reference {reference.label}")
+
+
+def _require(plan: Plan, place: str, where: str) -> None:
+    try:
+        plan.row(place)
+    except DeclarationError as error:
+        raise DeclarationError(f"{where}: {error}") from None
 
 
 def _check_combined(table: Table, row: Row) -> None:

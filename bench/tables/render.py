@@ -37,15 +37,17 @@ DIFFERENCES = "differences"
 """The heading, among those of the findings, of what is to be known before all tables."""
 BELOW = "below "
 """The heading of what is said below a table, before the table's id."""
-INTRODUCTION = """# Results: the paper's tables on {treebanks}
+INTRODUCTION = """# Results{what} on {treebanks}
 
 This page is written by `bench/tables/render.py`; do not edit it. The experiments are declared in
-`bench/tables/*.toml`, every result is a line of `{results}`, and what is said of them in words
+{declared}, every result is a line of `{results}`, and what is said of them in words
 {prose}. `docs/recipe.md` tells how to run all this, also on the paper's own treebanks.
-
+"""
+PAPER = """\
 - **Paper** columns quote Kiperwasser & Goldberg (2016): PTB with Stanford Dependencies and predicted tags, CTB 5 with
   gold tags. Beside any other treebank they are **other data and other tags**: compare differences between rows, not
-  the figures.
+  the figures."""
+OURS = """\
 - **Ours** are made by `easyfirst train` with gold tokens, and with the tags that are named above each table unless a
   row says otherwise. The epoch is selected on dev (LAS, all words, full relations); the test set is parsed once, by
   the selected model. Rows of trainings *put together* are made from the selected models by `easyfirst combine`.
@@ -220,6 +222,8 @@ def page(plan: Plan, results: Results, findings: Path | None) -> str:
     """The whole document; ``findings``: the file with what is said in words, if there is one."""
     recorded, prose = results.read(), read_findings(findings) if findings else {}
     lines: list[str] = [*introduction(plan, results, findings).splitlines(), ""]
+    lines += [*PAPER.splitlines()] if plan.quotes_paper else []
+    lines += [*OURS.splitlines(), ""]
     if DIFFERENCES in prose:
         lines += ["## How ours differ from the paper's", "", prose[DIFFERENCES], ""]
     for table in plan.tables:
@@ -231,17 +235,23 @@ def page(plan: Plan, results: Results, findings: Path | None) -> str:
             if reference.row.partition(".")[0] == table.id:
                 lines += reference_lines(plan, reference, recorded)
         lines += [prose[BELOW + table.id], ""] if BELOW + table.id in prose else []
-    lines += finding_lines(plan, recorded, prose)
-    lines += published_lines()
+    lines += finding_lines(plan, recorded, prose) if plan.findings else []
+    lines += published_lines() if plan.quotes_paper else []
     lines += run_lines(plan, recorded)
     return "\n".join(lines).rstrip() + "\n"
 
 
 def introduction(plan: Plan, results: Results, findings: Path | None) -> str:
     """What is to be known before everything else."""
-    names = " and ".join(treebank.name for treebank in plan.treebanks.values())
-    prose = f"is in `{_shown(findings)}`" if findings else "is not here"
-    return INTRODUCTION.format(treebanks=names, results=_shown(results.path), prose=prose)
+    declared = [path.resolve() for path in plan.files]
+    files = ["bench/tables/*.toml"] if declared == [*FILES] else [_shown(path) for path in declared]
+    return INTRODUCTION.format(
+        what=": the paper's tables" if plan.quotes_paper else "",
+        treebanks=" and ".join(treebank.name for treebank in plan.treebanks.values()),
+        declared=", ".join(f"`{name}`" for name in files),
+        results=_shown(results.path),
+        prose=f"is in `{_shown(findings)}`" if findings else "is not here",
+    )
 
 
 def _shown(path: Path) -> str:
@@ -283,7 +293,7 @@ def main() -> None:
         page, findings = places(options)
         write(page, read_plan(options.files, options.treebanks), Results(options.results), findings)
     except (EasyFirstError, OSError) as error:
-        parser.error(str(error))
+        parser.exit(2, f"error: {error}\n")
 
 
 if __name__ == "__main__":

@@ -35,8 +35,9 @@ class Results:
     def read(self) -> dict[str, Line]:
         """By the key of the run."""
         lines = read_lines(self.path)
-        if any("key" not in line for line in lines):
-            raise DamagedError(f"{self.path}: is no file of results: a line has no key")
+        for number, line in enumerate(lines, 1):
+            if "key" not in line:
+                raise DamagedError(f"{self.path}, line {number}: no result, it has no key; name another --results")
         return {line["key"]: line for line in lines}
 
     def append(self, line: Line) -> None:

@@ -23,7 +23,7 @@ from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from pathlib import Path
 
 import render
-from experiments import Run, read_plan
+from experiments import VECTORS, Run, read_plan
 from results import Line, Results, is_done, read_lines
 from work import METRICS, Folders, RunError, checksums, execute, is_locked, require_models
 
@@ -165,6 +165,7 @@ def check_places(runs: Sequence[Run], folders: Folders, results: Results) -> Non
     """Say now what a run would fail with when it is trained: an :class:`OSError`, or a :class:`RunError`."""
     recorded = results.read()
     for run in runs:
+        _require_files(run, folders)
         found, line = checksums(run, folders), recorded.get(run.key)
         for name, digest in found.items():
             if line is not None and line["data"].get(name, digest) != digest:
@@ -175,6 +176,19 @@ def check_places(runs: Sequence[Run], folders: Folders, results: Results) -> Non
     if not os.access(folders.out, os.W_OK):
         raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), str(folders.out))
     results.check_writable()
+
+
+def _require_files(run: Run, folders: Folders) -> None:
+    treebank = run.treebank
+    named = [("train", treebank.train, "data"), ("dev", treebank.dev, "data"), ("test", treebank.test, "data")]
+    named += [(VECTORS[sign], name, "vectors") for sign, name in run.vectors.items()]
+    for key, name, option in named:
+        path = getattr(folders, option) / name
+        if not path.is_file():
+            raise RunError(
+                f"{path}: there is no such file, which {run.name} needs; --{option} names the folder, and {key} of "
+                f"[{treebank.language}] in the treebanks' TOML file the file in it"
+            )
 
 
 def main() -> None:
@@ -189,16 +203,20 @@ def main() -> None:
         recorded = results.read()
         if not runs:
             asked = f"is like {' or '.join(options.only)}; --list names all" if options.only else "is declared"
-            parser.error(f"no run {asked}")
+            raise RunError(f"no run {asked}")
         if options.list:
             show(runs, recorded, options.out, options.jobs)
+            sys.stdout.flush()
             return
         if None in (options.data, options.vectors, options.out):
-            parser.error("--data, --vectors and --out are needed to train")
+            raise RunError("--data, --vectors and --out are needed to train")
         folders = Folders(options.data, options.vectors, options.out)
         check_places(runs, folders, results)
+    except BrokenPipeError:  # whoever reads the list has seen enough
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return
     except (EasyFirstError, OSError) as error:
-        parser.error(str(error))
+        parser.exit(2, f"error: {error}\n")
 
     def after_each() -> None:
         if page is not None:

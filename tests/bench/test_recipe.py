@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import json
+import re
 import subprocess
 import sys
 from pathlib import Path
 
 import by_modifiers
 import check_split
+import experiments
 import pytest
+import render
 import score_by_tags
+from results import Results
 
 from easyfirst.errors import InputError
 from easyfirst.treebank.conllu import read_conllu
@@ -20,6 +24,25 @@ from easyfirst.treebank.tree import Tree
 ROOT = Path(__file__).resolve().parent.parent.parent
 TABLES = ROOT / "bench" / "tables"
 TOY = ROOT / "examples" / "toy"
+RECIPE = ROOT / "docs" / "recipe.md"
+
+
+def test_tables_of_ones_own(tmp_path: Path) -> None:
+    """What the page shows is read as it says."""
+    page = RECIPE.read_text(encoding="utf-8")
+    for name in ("mine-treebanks.toml", "mine.toml"):
+        [block] = re.findall(rf"<!-- {re.escape(name)} -->\n```toml\n(.*?)```", page, re.DOTALL)
+        (tmp_path / name).write_text(block, encoding="utf-8")
+    plan = experiments.read_plan([tmp_path / "mine.toml"], tmp_path / "mine-treebanks.toml")
+    runs = {run.name: run for run in plan.runs()}
+    plain, wide, none = (f"sizes.{row}.de.1" for row in ("plain", "wide", "none"))
+    assert {*runs} == {plain, wide, none, "sizes.plain.de.2", "sizes.wide.de.2", "sizes.together.de.1+2"}
+    assert runs[plain].options == {"embeddings": "{vectors}", "epochs": 8, "preset": "paper", "tags": "upos"}
+    assert runs[wide].settings == {"network.tree_dim": 300, "network.window": 2}
+    assert "embeddings" not in runs[none].options
+    assert runs[plain].minutes == 30
+    text = render.page(plan, Results(tmp_path / "none.jsonl"), None)
+    assert "\n## How wide must trees be?\n\nEight epochs.\n" in text
 
 
 def test_counts(tmp_path: Path) -> None:

@@ -296,7 +296,9 @@ def test_options(place: Path) -> None:
     assert "no run is like t.other.* or u.*" in finish(start(place, "--only", "t.other.*", "--only", "u.*"), code=2)
     assert finish(start(place, "--list", "--only", "same")).startswith("to do    t.a.en.1 ")
     assert "--page" in finish(start(place, "--render"), code=2)
-    assert "train.conllu" in finish(start(place, "--data", str(place / "none")), code=2)
+    missing = finish(start(place, "--data", str(place / "none")), code=2)
+    assert missing.startswith(f"error: {place / 'none' / 'train.conllu'}: there is no such file, which t.a.en.1 needs")
+    assert "--data names the folder, and train of [en] in the treebanks' TOML file" in missing
     (place / "file").touch()
     for option in ("--out", "--results"):
         assert "error: " in finish(start(place, option, str(place / "file" / "there")), code=2)
@@ -306,11 +308,21 @@ def test_options(place: Path) -> None:
             start(place, "--results", str(place / "bad.jsonl"), *command), 2
         )
     (place / "bad.jsonl").write_text("{}\n", encoding="utf-8")
-    assert "is no file of results" in finish(start(place, "--results", str(place / "bad.jsonl"), "--list"), 2)
+    assert "bad.jsonl, line 1: no result, it has no key" in finish(
+        start(place, "--results", str(place / "bad.jsonl"), "--list"), 2
+    )
     (place / "toy.toml").write_text("[[table]]\nid = 't'\ntitle = 'T'\ncolour = 1\n", encoding="utf-8")
     assert "colour" in finish(start(place, "--list"), code=2)
     (place / "toy.toml").unlink()
     assert "toy.toml cannot be read" in finish(start(place, "--list"), code=2)
+
+
+def test_whoever_reads_the_list_may_leave(place: Path) -> None:
+    declare(place, epochs=1)
+    process = start(place, "--list")
+    assert process.stdout is not None
+    process.stdout.close()
+    assert process.wait(timeout=600) == 0
 
 
 def test_interrupted_while_it_waits(place: Path) -> None:

@@ -13,10 +13,7 @@ import pytest
 import render
 import results
 import summary
-import typer
 
-from easyfirst.cli import build_app
-from easyfirst.model.config import preset
 from easyfirst.text.tagger_store import TaggerConfig
 from easyfirst.training.tagger import TaggerLearning
 
@@ -59,22 +56,26 @@ class TestDeclarations:
         assert {"choices.gru", "choices.elman", "choices.window-1", "choices.window-3"} <= names
 
     @pytest.mark.parametrize(("name", "row"), list(declared_rows()), ids=lambda value: str(value)[:30])
-    def test_only_options_that_train_has(self, name: str, row: experiments.Row) -> None:
-        if row.options is None:
-            assert row.paper or row.combines, name
-            return
-        train = typer.main.get_command(build_app()).commands["train"]  # pyright: ignore[reportAttributeAccessIssue]
-        known = {option for parameter in train.params for option in parameter.opts}
-        assert {f"--{option}" for option in row.options} <= known
-        tables: dict[str, dict[str, Any]] = {"network": {}, "training": {}, "tagger": {}}
-        for key, value in row.settings.items():
-            table, _, setting = key.partition(".")
-            tables[table][setting] = value
+    def test_settings_of_taggers(self, name: str, row: experiments.Row) -> None:
+        assert row.is_ours or row.paper, name
         known = {field.name for kind in (TaggerConfig, TaggerLearning) for field in dataclasses.fields(kind)}
-        assert tables.pop("tagger").keys() <= known
-        if "tags" in row.options:
-            tables["network"]["tags"] = row.options["tags"]
-        preset(row.options["preset"], **tables)
+        settings = [key.partition(".") for key in row.settings]
+        assert {setting for table, _, setting in settings if table == "tagger"} <= known
+
+    @pytest.mark.parametrize(
+        ("row", "message"),
+        [
+            ("options = { embedings = 'x' }", r"^t\.a: easyfirst train has no option --embedings$"),
+            ("options = { preset = 'stronk' }", r"^t\.a: unknown preset 'stronk'; there are: bottom-up"),
+            ("options = {}\nsettings = { 'training.epoch' = 3 }", r"^t\.a: unknown setting training\.epoch; there are"),
+            ("options = {}\nsettings = { 'epochs' = 3 }", r"^t\.a: unknown setting epochs; write TABLE\.NAME"),
+        ],
+    )
+    def test_what_train_would_not_take(self, tmp_path: Path, row: str, message: str) -> None:
+        path = tmp_path / "bad.toml"
+        path.write_text(f"[[table]]\nid = 't'\ntitle = 'T'\n[[table.row]]\nid = 'a'\nlabel = 'A'\n{row}\n", "utf-8")
+        with pytest.raises(experiments.DeclarationError, match=message):
+            experiments.read_plan([path])
 
     def test_rows_with_the_same_options_share_a_run(self) -> None:
         runs = experiments.read_plan().runs()
@@ -169,6 +170,26 @@ class TestDeclarations:
         with pytest.raises(experiments.DeclarationError, match=r"bad\.toml|^t\.|there is no row"):
             experiments.read_plan([path])
 
+    @pytest.mark.parametrize(
+        ("text", "message"),
+        [
+            (ROW + ROW.partition("'T'\n")[2], r"^t\.a: two rows with one id"),
+            (ROW.replace("'T'\n", "'T'\nagainst = 'z'\n"), r"^against, in table t: there is no row t\.z"),
+            (
+                ROW + "[[finding]]\nid = 'f'\nclaim = 'c'\npairs = [['t.a', 't.z']]\n",
+                "^pairs, in finding f: there is no",
+            ),
+            (ROW.replace("'T'\n", "'T'\nlangguages = []\n"), "unknown langguages; there are id, title, languages"),
+            (ROW.replace("'T'\n", "'T'\nx = 1\n"), "tags, row, options, settings, seeds, cost$"),
+            (ROW + "x = 1\n", "combines, paper, inherit$"),
+        ],
+    )
+    def test_messages_say_where_and_what_there_is(self, tmp_path: Path, text: str, message: str) -> None:
+        path = tmp_path / "bad.toml"
+        path.write_text(text, encoding="utf-8")
+        with pytest.raises(experiments.DeclarationError, match=message):
+            experiments.read_plan([path])
+
     def test_mistakes_in_treebanks(self, tmp_path: Path) -> None:
         path = tmp_path / "bad.toml"
         for text, message in (
@@ -238,6 +259,14 @@ class TestPage:
         assert "### External vectors add 0.3 to 1." in text
         assert not any(word in text for word in ("onfirmed", "EWT", "gold UPOS", "Not written", "authors' impl"))
         assert "every result is a line of `none.jsonl`" in text
+
+    def test_a_page_of_other_tables_says_nothing_of_the_papers(self, tmp_path: Path) -> None:
+        (tmp_path / "mine.toml").write_text(ROW, encoding="utf-8")
+        plan = experiments.read_plan([tmp_path / "mine.toml"], TABLES / "licensed.toml")
+        text = render.page(plan, results.Results(tmp_path / "none.jsonl"), None)
+        assert text.startswith("# Results on PTB, ")
+        assert "declared in\n`mine.toml`, every" in text
+        assert not any(word in text for word in ("**Paper**", "What the paper found", "Dyer", "quote"))
 
     def test_seeds_with_other_settings_have_no_mean(self) -> None:
         plan = experiments.read_plan()
