@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import io
+import lzma
 import os
 import signal
 import stat
@@ -70,6 +71,20 @@ class TestBytes:
         assert done.returncode == 0
         assert blanked(done.stdout) == blanked(content)
 
+    def test_deps_are_of_conllu_alone(self, run: Run, model: Path) -> None:
+        done = run("parse", "-m", model, "--deps", "--to", "json", stdin=ROWS)
+        assert done.returncode == 2
+        assert done.stderr.startswith(b"error: --deps is for CoNLL-U")
+
+    def test_a_packed_file_is_called_so(self, run: Run, model: Path) -> None:
+        done = run("parse", "-m", model, stdin=lzma.compress(ROWS))
+        assert done.returncode == 2
+        assert done.stderr == b"error: <stdin>: this is an xz file; unpack it first: xz -dk FILE\n"
+
+    def test_an_empty_name(self, run: Run, model: Path) -> None:
+        done = run("parse", "-m", model, "")
+        assert (done.returncode, done.stderr) == (2, b"error: the name of an input is empty; check the command\n")
+
     def test_deps(self, run: Run, model: Path) -> None:
         done = run("parse", "-m", model, "--deps", stdin=ROWS)
         for word in sentences(done.stdout)[0].words:
@@ -102,7 +117,8 @@ class TestTokens:
     def test_conllu_is_not_taken_for_tokens(self, run: Run, model: Path, comment: bytes) -> None:
         done = run("parse", "-m", model, "--from", "tokens", stdin=comment + ROWS)
         assert done.returncode == 2
-        assert b"<stdin>: this looks like CoNLL-U; use --from conllu" in done.stderr
+        line = b"2" if comment else b"1"
+        assert done.stderr == b"error: <stdin>:" + line + b": this looks like CoNLL-U; use --from conllu\n"
 
 
 class TestSeveralInputs:

@@ -147,6 +147,11 @@ def test_a_kind_that_is_not_read_says_what_to_do(tmp_path: Path, start: bytes, m
         read_vectors(write(tmp_path / "v", start + b"\0" * 20))
 
 
+def test_an_npz_file_that_is_none(tmp_path: Path) -> None:
+    with pytest.raises(DataError, match=r"v\.npz: damaged, or no \.npz file at all"):
+        read_vectors(write(tmp_path / "v.npz", b"\0" * 50))
+
+
 def test_a_gzip_file_cut_short_is_called_so(tmp_path: Path) -> None:
     lines = "".join(f"w{i} {i * 0.37} {i * 1.71}\n" for i in range(1000))
     path = write(tmp_path / "v.gz", gzip.compress(lines.encode())[:-500])

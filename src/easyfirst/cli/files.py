@@ -74,7 +74,7 @@ class Inputs:
         first = _FirstLine(stream)
         for sentence in read_tokens(cast(BinaryIO, first), source):
             if CONLLU_LINE.match(first.line):
-                raise DataError("this looks like CoNLL-U; use --from conllu", source=source)
+                raise DataError("this looks like CoNLL-U; use --from conllu", source=source, line=sentence.line)
             self._n_read += 1
             yield sentence
 
@@ -91,7 +91,8 @@ class Inputs:
                 self._n_read += 1
                 yield sentence
         except DataError as error:
-            if b"\t" in first.line or not first.line or SPACED_CONLLU_LINE.match(first.line):
+            is_of_whole_file = error.line is None  # it cannot be read, or is packed
+            if is_of_whole_file or b"\t" in first.line or not first.line or SPACED_CONLLU_LINE.match(first.line):
                 raise
             message = "this is not CoNLL-U, which has ten columns with tabs between"
             hint = "if it is raw text, use --from text; if each line is a sentence, use --from lines, or --from tokens"
@@ -145,6 +146,8 @@ def check_model_output(out: Path, *, overwrite: bool) -> None:
 def require_files(names: Sequence[str]) -> None:
     """Raise an error at once if one of the inputs is not there."""
     for name in names:
+        if not name:
+            raise DataError("the name of an input is empty; check the command")
         if name != STANDARD and not Path(name).exists():
             if " " in name:
                 hint = "a text itself goes with --text, which parse and explain have"

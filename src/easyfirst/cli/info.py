@@ -74,7 +74,7 @@ def describe(path: Path, parser: Parser | None = None) -> dict[str, Any]:
         "files": {
             name: (path / name).stat().st_size for name in (*REQUIRED, CONFIDENCE, CARD) if (path / name).is_file()
         },
-        "size": sum(_sizes(path)),
+        "size": sum(model_sizes(path)),
         "config": model.config.to_dict(),
         "confidence": None if model.calibration is None else asdict(model.calibration.fitted_on),
         "scores": [
@@ -112,7 +112,7 @@ def _reads(parser: Parser) -> str:
     return f"CoNLL-U with {tags} tags"
 
 
-def _sizes(path: Path) -> Iterator[int]:
+def model_sizes(path: Path) -> Iterator[int]:
     """Of all files that are needed to use a model."""
     from easyfirst.model.part import TAGGER, TOKENIZER, VECTORS
 

@@ -9,7 +9,7 @@ from collections.abc import Callable
 from enum import Enum
 from typing import TYPE_CHECKING, TextIO
 
-from easyfirst.cli.files import is_standard_output
+from easyfirst.cli.files import STDIN, is_standard_output
 
 if TYPE_CHECKING:
     from easyfirst.cli.texts import Place
@@ -57,9 +57,9 @@ def sentence_writer(target: Target, *, deps: bool, tags: bool, confidence: bool 
 
 
 def identity(parse: Parse) -> dict[str, object]:
-    """What a treebank calls the sentence, if it does."""
+    """Which file the sentence is from, and what a treebank calls it, if it does."""
     metadata = parse.sentence.metadata
-    return {key: metadata[key] for key in ("sent_id", "text") if key in metadata}
+    return _file(parse.sentence.source) | {key: metadata[key] for key in ("sent_id", "text") if key in metadata}
 
 
 def document_writer(target: Target, *, deps: bool, confidence: bool = False) -> Callable[[Document, Place], bytes]:
@@ -76,14 +76,19 @@ def document_writer(target: Target, *, deps: bool, confidence: bool = False) -> 
 
 
 def _document_lines(document: Document, place: Place) -> bytes:
-    """A line for each sentence, which says in which document it is, where that begins in its input, and where the
-    tokens stand in the document."""
+    """A line for each sentence, which says in which file and document it is, where that begins in the file, and where
+    the tokens stand in the document."""
     lines: list[bytes] = []
     for n, tokens in enumerate(document.tokens):
         text = document.text[tokens[0].start : tokens[-1].end]
         begin: dict[str, object] = {"document": place.number, "document_start": place.start, "text": text}
-        lines.append(_json_line(begin | document.sentence_dict(n)))
+        lines.append(_json_line(_file(place.file) | begin | document.sentence_dict(n)))
     return b"".join(lines)
+
+
+def _file(name: str | None) -> dict[str, object]:
+    """Which of the inputs a sentence is from, unless it is no file."""
+    return {} if name in (None, STDIN) else {"file": name}
 
 
 def _json_line(values: dict[str, object]) -> bytes:

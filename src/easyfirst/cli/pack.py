@@ -26,9 +26,12 @@ def pack(
     """
     set_threads(None)
     warn_of_name(model)
+    from easyfirst.cli.info import model_sizes
+    from easyfirst.model.bundled import find_model
     from easyfirst.parser import load
 
     check_model_output(out, overwrite=overwrite)
     load(model).save(out, bits=bits)
     size = sum(path.stat().st_size for path in out.rglob("*") if path.is_file())
-    typer.echo(f"the model is in {out}: {size / 1e6:.1f} MB", err=True)
+    before = sum(model_sizes(find_model(model)))
+    typer.echo(f"the model is in {out}: {size / 1e6:.1f} MB (before: {before / 1e6:.1f} MB)", err=True)

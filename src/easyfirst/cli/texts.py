@@ -22,6 +22,8 @@ class Place:
     """How many characters of its file stand before it; line ends count as they are, a byte order mark does not."""
     is_first: bool = True
     """Whether a document begins with it. Of texts that are lines, only the first and those after a blank line do."""
+    file: str | None = None
+    """The name of its file, if it comes from one."""
 
 
 class Texts:
@@ -45,7 +47,7 @@ class Texts:
             lines = _read(name, STDIN if name == STANDARD else name)
             for start, is_first, text in _lines(lines) if self.by_line else _documents(lines):
                 number += 1
-                self._places.append(Place(number, start, is_first))
+                self._places.append(Place(number, start, is_first, None if name == STANDARD else name))
                 yield text
 
 

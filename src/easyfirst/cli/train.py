@@ -170,7 +170,7 @@ def train(
         report.note(_result(out))
         if "tagger" in named and "parser" not in named and (out / "config.json").is_file():
             report.note(
-                "its scores and its confidence are those with the tagger before; to calibrate it again: "
+                "the scores and the confidence of its parser are from before this tagger; to calibrate it again: "
                 f"easyfirst calibrate {out} DEV --predicted-tags"
             )
 

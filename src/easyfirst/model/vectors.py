@@ -65,6 +65,8 @@ def read_vectors(path: str | PathLike[str]) -> Vectors:
                 raise DataError(f"this is {what}", source=name)
         if start.startswith(_ZIP):
             return _read_npz(stream, name)
+        if name.endswith(".npz"):
+            raise DataError("damaged, or no .npz file at all: it does not begin like one; fetch it again", source=name)
         if start.startswith(_GZIP):
             with cast(BinaryIO, gzip.open(stream, "rb")) as unpacked:
                 return _TextReader(name).read(unpacked)
