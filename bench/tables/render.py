@@ -33,8 +33,8 @@ LANGUAGES = {"en": "English", "zh": "Chinese"}
 PAPERS_DATA = {"en": "PTB, Stanford Dependencies, predicted tags", "zh": "CTB 5, gold tags"}
 SHOWN = {"conllx": "CoNLL-X", "ud": "UD"}
 NOT_RUN = "not run yet"
-DIFFERENCES = "differences"
-"""The heading, among those of the findings, of what is to be known before all tables."""
+FIRST = {"summary": "In short", "differences": "How ours differ from the paper's"}
+"""The headings, among those of the findings, of what is to be known before all tables, and what the page calls it."""
 BELOW = "below "
 """The heading of what is said below a table, before the table's id."""
 INTRODUCTION = """# Results{what} on {treebanks}
@@ -224,8 +224,8 @@ def page(plan: Plan, results: Results, findings: Path | None) -> str:
     lines: list[str] = [*introduction(plan, results, findings).splitlines(), ""]
     lines += [*PAPER.splitlines()] if plan.quotes_paper else []
     lines += [*OURS.splitlines(), ""]
-    if DIFFERENCES in prose:
-        lines += ["## How ours differ from the paper's", "", prose[DIFFERENCES], ""]
+    for heading, title in FIRST.items():
+        lines += [f"## {title}", "", prose[heading], ""] if heading in prose else []
     for table in plan.tables:
         lines += [f"## {table.title}", ""]
         lines += [table.note, ""] if table.note else []

@@ -88,7 +88,7 @@ class TestDeclarations:
         runs = {run.name: run for run in experiments.read_plan().runs()}
         together = runs["strong.gold-together.en.1+2"]
         assert [member.name for member in together.members] == [f"strong.gold.en.{seed}" for seed in (1, 2)]
-        assert together.members[0] == runs["strong.gold.en.1"]
+        assert together.members[0].key == runs["strong.gold.en.1"].key
         assert together.key not in {member.key for member in together.members}
         assert runs["strong.predicted-together.en.1+2+3+4+5"].predicted_tags
 
@@ -247,9 +247,9 @@ class TestPage:
     def test_every_finding_has_its_place(self) -> None:
         plan = experiments.read_plan()
         found = {finding.id for finding in plan.findings}
-        assert {*found, render.DIFFERENCES} <= set(render.read_findings())
+        assert {*found, *render.FIRST} <= set(render.read_findings())
         tables = {render.BELOW + table.id for table in plan.tables}
-        assert set(render.read_findings()) <= {*found, render.DIFFERENCES, *tables}
+        assert set(render.read_findings()) <= {*found, *render.FIRST, *tables}
 
     def test_other_treebanks_get_no_findings_of_ours(self, tmp_path: Path) -> None:
         plan = experiments.read_plan([TABLES / "paper.toml"], TABLES / "licensed.toml")
