@@ -172,7 +172,7 @@ _STRONG = Config(
         averaging=0.999,
     ),
 )
-"""What has been learnt since the paper, in the same architecture; docs/results.md is to say what each part is worth."""
+"""What has been learnt since the paper, in the same architecture; docs/results.md says what each part is worth."""
 
 PRESETS: Mapping[str, Config] = types.MappingProxyType(
     {
