@@ -210,6 +210,13 @@ def test_parses_are_scored_like_the_sentences_they_become(upos_parser: Parser) -
     assert [parse.parsed.to_bytes() for parse in parses] == [parse.to_bytes() for parse in parses]
 
 
+def test_only_sentences_and_parses_are_scored(upos_parser: Parser) -> None:
+    gold = list(read_conllu(DATA / "multiword.conllu"))
+    for wrong in ([["a", "list"]], [None]):
+        with pytest.raises(InputError, match="only sentences and parses can be scored, not "):
+            easyfirst.score(gold, wrong)  # type: ignore[arg-type]
+
+
 def test_models_to_combine_are_named_one_by_one() -> None:
     with pytest.raises(InputError, match=r"of type list; give names one by one"):
         easyfirst.combine(["one", "two"])  # type: ignore[arg-type]

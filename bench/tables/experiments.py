@@ -20,14 +20,12 @@ from types import MappingProxyType
 from typing import Any
 
 import tomllib
-from options import DeclarationError, check_options
+from options import VECTORS, DeclarationError, check_options
 
 FOLDER = Path(__file__).resolve().parent
 FILES = tuple(FOLDER / name for name in ("paper.toml", "open.toml", "choices.toml", "strong.toml"))
 TREEBANKS = FOLDER / "treebanks.toml"
 PAPERS_LANGUAGES = ("en", "zh")
-VECTORS = {"{vectors}": "vectors", "{positional}": "positional"}
-"""What stands in a row's options for a file of word vectors of the row's language, and what the treebank calls it."""
 COST_TO_COMBINE = 0.1
 """As a multiple of the preset paper's training, guessed."""
 COMMON = ("options", "settings", "seeds", "cost")
@@ -352,30 +350,40 @@ def _fits(value: Any, annotation: str) -> bool:
 
 
 def _check(plan: Plan) -> None:
+    if twice := [name for name, n in Counter(table.id for table in plan.tables).items() if n > 1]:
+        raise DeclarationError(f"{', '.join(twice)}: two tables with one id; rename one")
     places = [f"{table.id}.{row.id}" for table in plan.tables for row in table.rows]
     if twice := [place for place, n in Counter(places).items() if n > 1]:
         raise DeclarationError(f"{', '.join(twice)}: two rows with one id; rename one")
     for table in plan.tables:
         if table.against:
             _require(plan, f"{table.id}.{table.against}", f"against, in table {table.id}")
+            if table.rows[0].id != table.against:
+                raise DeclarationError(f"{table.id}: against is {table.against}, which must be the table's first row")
         for row in table.rows:
-            check_options(f"{table.id}.{row.id}", row.options or {}, row.settings)
             if row.combines:
                 _check_combined(table, row)
             unknown = {*row.languages} - {*plan.treebanks} | {*row.paper} - {*plan.treebanks, *PAPERS_LANGUAGES}
             if unknown:
                 raise DeclarationError(f"{table.id}.{row.id}: unknown language {', '.join(sorted(unknown))}")
+            if wrong := {part for figures in row.paper.values() for part in figures} - {"dev", "test"}:
+                raise DeclarationError(f"{table.id}.{row.id}: paper has dev and test, not {', '.join(sorted(wrong))}")
             for run in plan.runs_of(table, row):
+                check_options(f"{table.id}.{row.id}", run.options, run.settings, predicted_tags=run.predicted_tags)
                 if "" in run.vectors.values():
                     raise DeclarationError(f"{table.id}.{row.id}: no such vectors of {run.treebank.name} are named")
             if any(len({*row.seeds_of(name)}) < len(row.seeds_of(name)) for name in row.languages):
                 raise DeclarationError(f"{table.id}.{row.id}: a seed stands twice")
     for finding in plan.findings:
         for pair in finding.pairs:
+            if len(pair) != 2:
+                raise DeclarationError(f"pairs, in finding {finding.id}: {list(pair)} is no pair of rows")
             for place in pair:
                 _require(plan, place, f"pairs, in finding {finding.id}")
     for reference in plan.references:
         _require(plan, reference.row, f"row, in reference {reference.label}")
+        if reference.language not in {*plan.treebanks, *PAPERS_LANGUAGES}:
+            raise DeclarationError(f"reference {reference.label}: unknown language {reference.language}")
 
 
 def _require(plan: Plan, place: str, where: str) -> None:

@@ -12,6 +12,11 @@ from easyfirst.cli import build_app
 from easyfirst.errors import ConfigError, EasyFirstError
 from easyfirst.model.config import preset
 
+VECTORS = {"{vectors}": "vectors", "{positional}": "positional"}
+"""What stands in a row's options for a file of word vectors of the row's language, and what the treebank calls it."""
+OURS = frozenset({"seed", "out", "dev", "resume", "overwrite", "set", "licence", "quiet", "help"})
+"""Options that are not for rows."""
+
 
 class DeclarationError(EasyFirstError):
     """A TOML file that does not say what it should."""
@@ -25,10 +30,19 @@ def known_options() -> frozenset[str]:
     return frozenset(name.removeprefix("--") for name in names if name.startswith("--"))
 
 
-def check_options(place: str, options: Mapping[str, Any], settings: Mapping[str, Any]) -> None:
+def check_options(place: str, options: Mapping[str, Any], settings: Mapping[str, Any], *, predicted_tags: bool) -> None:
     """Unknown options, presets and settings; those of the tagger and the tokenizer are left to the training."""
     if unknown := sorted({*options} - known_options()):
         raise DeclarationError(f"{place}: easyfirst train has no option {', '.join(f'--{name}' for name in unknown)}")
+    if ours := sorted({*options} & OURS):
+        raise DeclarationError(f"{place}: {', '.join(ours)}: the runner sets this itself; take it out")
+    for name, value in options.items():
+        if not isinstance(value, str | int | float):
+            raise DeclarationError(f"{place}: {name} is {value!r}; give a text, a number, true or false")
+        if str(value).startswith("{") and value not in VECTORS:
+            raise DeclarationError(f"{place}: {name} is {value}; there are {' and '.join(VECTORS)}")
+    if predicted_tags and "tagger" not in str(options.get("parts", "")) and options.get("parts") != "all":
+        raise DeclarationError(f"{place}: predicted_tags, but no tagger is trained: add parts = 'tagger,parser'")
     tables: dict[str, dict[str, Any]] = {name: {} for name in ("network", "training", "tagger", "tokenizer")}
     for key, value in settings.items():
         table, dot, name = key.partition(".")
@@ -37,7 +51,8 @@ def check_options(place: str, options: Mapping[str, Any], settings: Mapping[str,
                 f"{place}: unknown setting {key}; write TABLE.NAME, where TABLE is {', '.join(tables)}"
             )
         tables[table][name] = value
+    tags = {"tags": options["tags"]} if "tags" in options else {}
     try:
-        preset(options.get("preset", "paper"), network=tables["network"], training=tables["training"])
+        preset(options.get("preset", "paper"), network={**tags, **tables["network"]}, training=tables["training"])
     except ConfigError as error:
         raise DeclarationError(f"{place}: {error}") from None

@@ -54,15 +54,15 @@ OURS = """\
 - UAS / LAS in per cent. **CoNLL-X**: without punctuation, full relations, as in the paper. **UD**: all words, relation
   subtypes ignored.
 - With several seeds: the mean, and in brackets the spread, the largest minus the smallest. A difference that is not
-  larger than the spread is called a tie. If neither row has several seeds, the largest spread of all rows of the
-  language stands in (of those with predicted tags only if both rows have such).
+  larger than the spread is called a tie. If one of the two rows has a single seed, the largest spread of all rows of
+  the language counts too (that of rows with predicted tags only if both have such).
 """
 OTHERS = """## Other systems, as the paper quotes them
 
 UAS, test. **None of these figures can be compared with those on other data**: they are on PTB (Yamada & Matsumoto's
 head rules, or some version of the Stanford converter) with predicted tags, and on CTB with gold tags, and they differ
-among themselves in head rules, tags and vectors. Dyer et al. (2015) and Chen & Manning (2014) are in the main tables;
-the paper's column of run times, which are on other machines, is left out.
+among themselves in head rules, tags and vectors. Dyer et al. (2015) and Chen & Manning (2014) are in the main tables.
+Times are those of the algorithms: a plus marks a large constant, and rerankers have the time of their base parsers.
 """
 
 

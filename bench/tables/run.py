@@ -23,7 +23,8 @@ from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from pathlib import Path
 
 import render
-from experiments import VECTORS, Run, read_plan
+from experiments import Run, read_plan
+from options import VECTORS
 from results import Line, Results, is_done, read_lines
 from work import METRICS, Folders, RunError, checksums, execute, is_locked, require_models
 
@@ -208,9 +209,11 @@ def main() -> None:
             show(runs, recorded, options.out, options.jobs)
             sys.stdout.flush()
             return
-        if None in (options.data, options.vectors, options.out):
-            raise RunError("--data, --vectors and --out are needed to train")
-        folders = Folders(options.data, options.vectors, options.out)
+        if None in (options.data, options.out):
+            raise RunError("--data and --out are needed to train")
+        if options.vectors is None and (reading := [run.name for run in runs if run.vectors]):
+            raise RunError(f"--vectors is needed to train {reading[0]}")
+        folders = Folders(options.data, options.vectors or Path(), options.out)
         check_places(runs, folders, results)
     except BrokenPipeError:  # whoever reads the list has seen enough
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

@@ -1,8 +1,8 @@
 """What several seeds say together: mean and spread, and whether two rows differ by more than the spread.
 
 The spread of a row is the largest score of its seeds minus the smallest. A difference between two rows that is not
-larger than the spread is called a tie. Where neither row has two seeds, the largest spread of the other rows of the
-language stands in, and if there is none, nothing is said.
+larger than the spread is called a tie. Where one of the rows has a single seed, the largest spread of all rows of the
+language counts too, because two or three seeds may be close by chance; if there is none, nothing is said.
 """
 
 from __future__ import annotations
@@ -70,9 +70,11 @@ def largest_spread(
 def verdict(one: Score, other: Score, fallback: float | None) -> str:
     """What may be said of the difference."""
     spreads = [each.spread for each in (one, other) if each.n > 1]
-    spread = max(spreads) if spreads else fallback
-    if spread is None:
+    if len(spreads) < 2 and fallback is not None:
+        spreads.append(fallback)
+    if not spreads:
         return "one seed: spread not known"
+    spread = max(spreads)
     if abs(one.mean - other.mean) <= spread:
         return f"tie (spread {spread:.2f})"
     return f"differ (spread {spread:.2f})"

@@ -317,6 +317,19 @@ def test_options(place: Path) -> None:
     assert "toy.toml cannot be read" in finish(start(place, "--list"), code=2)
 
 
+def test_a_folder_of_vectors_is_needed_for_vectors_alone(place: Path) -> None:
+    declare(place, epochs=1)
+    files = [str(place / "toy.toml"), "--treebanks", str(place / "treebanks.toml"), "--results", str(place / "r.jsonl")]
+    command = [sys.executable, str(TABLES / "run.py"), *files, "--data", str(place), "--out", str(place / "runs")]
+    assert "done   t.a.en.1" in subprocess.run(command, capture_output=True, text=True, check=True).stdout
+    text = (
+        (place / "toy.toml").read_text(encoding="utf-8").replace("epochs = 1", 'epochs = 1, embeddings = "{vectors}"')
+    )
+    (place / "toy.toml").write_text(text, encoding="utf-8")
+    refused = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert (refused.returncode, refused.stderr) == (2, "error: --vectors is needed to train t.a.en.1\n")
+
+
 def test_whoever_reads_the_list_may_leave(place: Path) -> None:
     declare(place, epochs=1)
     process = start(place, "--list")

@@ -68,6 +68,11 @@ class TestDeclarations:
             ("options = { embedings = 'x' }", r"^t\.a: easyfirst train has no option --embedings$"),
             ("options = { preset = 'stronk' }", r"^t\.a: unknown preset 'stronk'; there are: bottom-up"),
             ("options = {}\nsettings = { 'training.epoch' = 3 }", r"^t\.a: unknown setting training\.epoch; there are"),
+            ("options = { tags = 'foo' }", r"^t\.a: network\.tags|^t\.a: .*tags"),
+            ("options = { embeddings = '{vektors}' }", r"^t\.a: embeddings is \{vektors\}; there are \{vectors\} and"),
+            ("options = { epochs = [1] }", r"^t\.a: epochs is \[1\]; give a text, a number"),
+            ("options = { seed = 3 }", r"^t\.a: seed: the runner sets this itself"),
+            ("options = {}\npredicted_tags = true", r"^t\.a: predicted_tags, but no tagger is trained"),
             ("options = {}\nsettings = { 'epochs' = 3 }", r"^t\.a: unknown setting epochs; write TABLE\.NAME"),
         ],
     )
@@ -182,6 +187,20 @@ class TestDeclarations:
             (ROW.replace("'T'\n", "'T'\nlangguages = []\n"), "unknown langguages; there are id, title, languages"),
             (ROW.replace("'T'\n", "'T'\nx = 1\n"), "tags, row, options, settings, seeds, cost$"),
             (ROW + "x = 1\n", "combines, paper, inherit$"),
+            (ROW + ROW, "^t: two tables with one id"),
+            (
+                ROW + "[[finding]]\nid = 'f'\nclaim = 'c'\npairs = [['t.a']]\n",
+                r"finding f: \['t\.a'\] is no pair of rows",
+            ),
+            (ROW + "paper.en = { foo = [1.0, 2.0] }\n", r"^t\.a: paper has dev and test, not foo"),
+            (
+                ROW.replace("'T'\n", "'T'\nagainst = 'b'\n") + "[[table.row]]\nid = 'b'\nlabel = 'B'\noptions = {}\n",
+                "^t: against is b, which must be the table's first row",
+            ),
+            (
+                ROW + "[[reference]]\nlabel = 'R'\nrow = 't.a'\nlanguage = 'xx'\nepochs = [[1.0, 2.0]]\n",
+                "^reference R: unknown language xx",
+            ),
         ],
     )
     def test_messages_say_where_and_what_there_is(self, tmp_path: Path, text: str, message: str) -> None:
@@ -189,6 +208,16 @@ class TestDeclarations:
         path.write_text(text, encoding="utf-8")
         with pytest.raises(experiments.DeclarationError, match=message):
             experiments.read_plan([path])
+
+    def test_options_of_a_treebank_are_checked_too(self, tmp_path: Path) -> None:
+        treebanks = (
+            (TABLES / "treebanks.toml").read_text().replace("minutes = 35", "minutes = 35\noptions = { tagz = 'x' }")
+        )
+        (tmp_path / "treebanks.toml").write_text(treebanks, encoding="utf-8")
+        with pytest.raises(
+            experiments.DeclarationError, match=r"^rows\.bottom-up: easyfirst train has no option --tagz"
+        ):
+            experiments.read_plan([TABLES / "paper.toml"], tmp_path / "treebanks.toml")
 
     def test_mistakes_in_treebanks(self, tmp_path: Path) -> None:
         path = tmp_path / "bad.toml"
@@ -219,19 +248,19 @@ class TestDeclarations:
 
 class TestPage:
     def test_systems_the_paper_quotes(self) -> None:
-        """Copied from the paper a second time: UAS on PTB-YM, PTB-SD and CTB."""
+        """Copied from the paper a second time: UAS on PTB-YM, PTB-SD and CTB, and the time."""
         shown = list(render.published_lines())
         for name, figures in (
-            ("Zhang & Nivre (2011)", "92.9 | – | 86.0"),
-            ("Martins et al. (2013)", "92.8 | 93.07 | –"),
-            ("Pei et al. (2015)", "92.99 | – | –"),
-            ("Kiperwasser & Goldberg (2016), the paper", "– | 92.6 | 86.1"),
-            ("Weiss et al. (2015)", "– | 93.19 | –"),
-            ("Weiss et al. (2015)", "– | 93.99 | –"),
-            ("Pei et al. (2015)", "93.29 | – | –"),
-            ("Le & Zuidema (2014)", "93.12 | 93.84 | –"),
-            ("Zhu et al. (2015)", "93.83 | – | 85.71"),
-            ("Kiperwasser & Goldberg (2016), the paper", "– | 93.0 | 87.1"),
+            ("Zhang & Nivre (2011)", "92.9 | – | 86.0 | O(n)+"),
+            ("Martins et al. (2013)", "92.8 | 93.07 | – | O(n⁴)"),
+            ("Pei et al. (2015)", "92.99 | – | – | O(n³)"),
+            ("Kiperwasser & Goldberg (2016), the paper", "– | 92.6 | 86.1 | O(n log n)"),
+            ("Weiss et al. (2015)", "– | 93.19 | – | O(n)"),
+            ("Weiss et al. (2015)", "– | 93.99 | – | O(n)+"),
+            ("Pei et al. (2015)", "93.29 | – | – | O(n³)"),
+            ("Le & Zuidema (2014)", "93.12 | 93.84 | – | O(n³)"),
+            ("Zhu et al. (2015)", "93.83 | – | 85.71 | O(n)+"),
+            ("Kiperwasser & Goldberg (2016), the paper", "– | 93.0 | 87.1 | O(n log n)"),
         ):
             assert [line for line in shown if line.startswith(f"| {name} |") and line.endswith(f" | {figures} |")]
 
@@ -340,6 +369,8 @@ class TestPage:
         assert summary.verdict(one, two, None) == "tie (spread 0.30)"
         assert summary.verdict(summary.Score(91.0, 0.2, 3), two, None) == "differ (spread 0.30)"
         assert summary.verdict(one, one, 0.1) == "tie (spread 0.10)"
+        assert summary.verdict(summary.Score(90.4, 0.0, 1), two, 0.5) == "tie (spread 0.50)"  # of other rows
+        assert summary.verdict(summary.Score(90.4, 0.2, 2), two, 0.5) == "differ (spread 0.30)"
         assert summary.verdict(one, one, None) == "one seed: spread not known"
         assert str(two) == "90.00 [0.30]"
 

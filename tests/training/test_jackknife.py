@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Mapping
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from io import BytesIO
 from multiprocessing import active_children
@@ -220,3 +223,63 @@ def test_processes_do_the_same(tagged: list[Sentence], tmp_path: Path) -> None:
     assert listener.epochs == []
     assert dict(os.environ) == before
     assert json.loads((tmp_path / "fold-3.json").read_text()).keys() == {"fingerprint", "tags", "accuracy"}
+
+
+KILLED = """
+import sys
+from pathlib import Path
+from easyfirst.training.jackknife import jackknife
+from easyfirst.training.supervised import Silent
+from easyfirst.training.tagger import TaggerLearning
+from easyfirst.text.tagger_store import TaggerConfig
+from easyfirst.treebank.conllu import read_conllu
+
+class Listener(Silent):
+    def fold_end(self, *_):
+        pass
+
+if __name__ == "__main__":
+    config = TaggerConfig(word_dim=4, character_dim=4, spelling_dim=3, bilstm_dim=4)
+    learning, sentences = TaggerLearning(epochs=100000), list(read_conllu(sys.argv[1]))
+    jackknife(sentences, 2, config, learning, vectors=None, seed=1, folder=Path("."), reporter=Listener(), jobs=2)
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="looks for the processes in /proc")
+def test_folds_end_when_their_parent_is_killed(tmp_path: Path) -> None:
+    (tmp_path / "main.py").write_text(KILLED)
+    parent = subprocess.Popen([sys.executable, "main.py", str(TOY / "handwritten.conllu")], cwd=tmp_path)
+    metrics = [tmp_path / f"fold-{number}" / "metrics.jsonl" for number in (1, 2)]
+    try:
+        wait_until(lambda: all(path.exists() for path in metrics))
+        processes = [int(path.name) for path in Path("/proc").iterdir() if path.name.isdigit()]
+        children = [pid for pid in processes if parent_of(pid) == parent.pid]
+        assert len(children) >= 2
+    finally:
+        parent.kill()
+        parent.wait()
+    wait_until(lambda: not any(is_running(pid) for pid in children))
+
+
+def wait_until(holds: Callable[[], bool], seconds: float = 120) -> None:
+    end = time.monotonic() + seconds
+    while not holds():
+        assert time.monotonic() < end, "that did not happen"
+        time.sleep(0.05)
+
+
+def facts_of(pid: int) -> list[str]:
+    """What follows the name of a process in its list of facts: state, parent..."""
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+    except OSError:
+        return []
+
+
+def parent_of(pid: int) -> int | None:
+    return int(facts[1]) if (facts := facts_of(pid)) else None
+
+
+def is_running(pid: int) -> bool:
+    return bool(facts := facts_of(pid)) and facts[0] != "Z"

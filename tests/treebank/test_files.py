@@ -10,6 +10,7 @@ import lzma
 import os
 import zipfile
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -88,6 +89,7 @@ def test_a_stream_that_fails_while_read_is_named() -> None:
     [
         (gzip.compress, "a gzip file without .gz at the end of its name; rename it"),
         (bz2.compress, "a bzip2 file; unpack it first"),
+        (partial(bz2.compress, compresslevel=1), "a bzip2 file; unpack it first"),
         (lzma.compress, "an xz file; unpack it first"),
     ],
 )

@@ -12,12 +12,13 @@ import hashlib
 import json
 import os
 import signal
+import threading
 from collections.abc import Generator, Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
-from multiprocessing import get_context
+from multiprocessing import get_context, parent_process
 from multiprocessing.process import BaseProcess
 from pathlib import Path
 from typing import Any, Protocol
@@ -201,9 +202,7 @@ def _run_all(folds: Sequence[Fold], reporter: FoldReporter, jobs: int) -> Iterat
 
 def _run_in_processes(folds: Sequence[Fold], jobs: int) -> Iterator[tuple[Fold, FoldResult]]:
     """Each fold when it is done; whatever goes wrong, or an interrupt, stops all of them at once."""
-    pool = ProcessPoolExecutor(
-        min(jobs, len(folds)), mp_context=get_context("spawn"), initializer=_leave_interrupts_to_the_parent
-    )
+    pool = ProcessPoolExecutor(min(jobs, len(folds)), mp_context=get_context("spawn"), initializer=_follow_parent)
     try:
         with _one_thread_each():
             running = {pool.submit(run_fold, fold): fold for fold in folds}
@@ -218,8 +217,18 @@ def _run_in_processes(folds: Sequence[Fold], jobs: int) -> Iterator[tuple[Fold, 
     pool.shutdown()
 
 
-def _leave_interrupts_to_the_parent() -> None:
+def _follow_parent() -> None:
+    """In a process that trains folds: leave interrupts to the parent, and end when that has been killed, so that none
+    is still at work when the run is gone on with."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+    threading.Thread(target=_end_with_parent, daemon=True).start()
+
+
+def _end_with_parent() -> None:
+    parent = parent_process()
+    if parent is not None:
+        parent.join()
+        os._exit(1)
 
 
 def _stop(pool: ProcessPoolExecutor) -> None:

@@ -96,6 +96,8 @@ def train_pipeline(
     predicts_tags = PARSER in config.parts and config.predicted_tags and bool(parser.network.tag_kinds)
     _check(job.out, config, parser, material, predicts_tags=predicts_tags)
     with sole_training(job.out):
+        if not resume and not overwrite:  # there may have been another training since
+            _refuse_to_overwrite(job.out, config.parts)
         if not resume:
             _forget(job.out, config.parts)
         if set(config.parts) != {PARSER} and material.shared_vectors is not None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import re
 import zlib
 from collections.abc import Iterator
 from os import PathLike, fspath
@@ -14,11 +15,11 @@ from easyfirst.errors import DataError
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 
 _PACKED = {
-    b"\xfd7zXZ\0": "an xz file; unpack it first: xz -dk FILE",
-    b"BZh91AY&SY": "a bzip2 file; unpack it first: bunzip2 -k FILE",
-    b"\x28\xb5\x2f\xfd": "a Zstandard file; unpack it first: zstd -dk FILE",
-    b"\x1f\x8b": "a gzip file without .gz at the end of its name; rename it, or unpack it first: gunzip -c FILE",
-    b"PK\3\4": "a zip file; unpack it first: unzip FILE",
+    rb"\xfd7zXZ\0": "an xz file; unpack it first: xz -dk FILE",
+    rb"BZh[1-9]1AY&SY": "a bzip2 file; unpack it first: bunzip2 -k FILE",
+    rb"\x28\xb5\x2f\xfd": "a Zstandard file; unpack it first: zstd -dk FILE",
+    rb"\x1f\x8b": "a gzip file without .gz at the end of its name; rename it, or unpack it first: gunzip -c FILE",
+    rb"PK\x03\x04": "a zip file; unpack it first: unzip FILE",
 }
 """How packed files begin, and what to do with them."""
 
@@ -57,7 +58,7 @@ def read_lines(stream: BinaryIO, name: str) -> Iterator[bytes]:
 
 def _refuse_packed(first_line: bytes, name: str) -> None:
     for start, what in _PACKED.items():
-        if first_line.startswith(start):
+        if re.match(start, first_line):
             raise DataError(f"this is {what}", source=name)
 
 

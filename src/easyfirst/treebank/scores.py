@@ -21,7 +21,7 @@ from itertools import zip_longest
 from typing import Any, NoReturn, Protocol
 from unicodedata import category
 
-from easyfirst.errors import DataError
+from easyfirst.errors import DataError, InputError
 from easyfirst.treebank.sentence import Sentence
 from easyfirst.treebank.tree import check_shape
 
@@ -184,8 +184,8 @@ def score(gold: Iterable[Sentence], system: Iterable[Sentence | Parsed]) -> Scor
     either in memory. Both must hold trees: what has several roots or a cycle is an error, as it is to the official
     scorer."""
     scorer = Scorer()
-    sentences = (each if isinstance(each, Sentence) else each.parsed for each in system)
-    for number, (gold_sentence, system_sentence) in enumerate(zip_longest(gold, sentences), 1):
+    sentences = (map(_sentence, side) for side in (gold, system))
+    for number, (gold_sentence, system_sentence) in enumerate(zip_longest(*sentences), 1):
         if gold_sentence is None or system_sentence is None:
             _reject_number(number, gold_sentence, system_sentence)
         _check_words(number, gold_sentence, system_sentence)
@@ -197,6 +197,15 @@ def score(gold: Iterable[Sentence], system: Iterable[Sentence | Parsed]) -> Scor
             system_relations=system_sentence.relations,
         )
     return scorer.scores()
+
+
+def _sentence(given: Sentence | Parsed) -> Sentence:
+    found = given if isinstance(given, Sentence) else getattr(given, "parsed", None)
+    if not isinstance(found, Sentence):
+        raise InputError(
+            f"only sentences and parses can be scored, not {type(given).__name__}; see read_conllu and parse"
+        )
+    return found
 
 
 def tree_heads(number: int, side: str, sentence: Sentence) -> list[int]:
