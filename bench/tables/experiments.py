@@ -14,13 +14,12 @@ import hashlib
 import json
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import MISSING, dataclass, field, fields, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
-from types import MappingProxyType
 from typing import Any
 
-import tomllib
-from options import VECTORS, DeclarationError, check_options
+from declarations import DeclarationError, as_table, build, read_toml, tables_of
+from options import VECTORS, check_options
 
 FOLDER = Path(__file__).resolve().parent
 FILES = tuple(FOLDER / name for name in ("paper.toml", "open.toml", "choices.toml", "strong.toml"))
@@ -245,46 +244,23 @@ def _merged(run: Run, other: Run) -> Run:
 def read_plan(files: Sequence[Path] = FILES, treebanks: Path = TREEBANKS) -> Plan:
     """All tables of some files, on the treebanks of another."""
     languages: dict[str, Treebank] = {}
-    for language, values in _read(treebanks).items():
+    for language, values in read_toml(treebanks).items():
         where = f"{treebanks.name}: [{language}]"
-        languages[language] = _build(Treebank, {"language": language, **_is_table(values, where)}, where)
+        languages[language] = build(Treebank, {"language": language, **as_table(values, where)}, where)
     tables: list[Table] = []
     findings: list[Finding] = []
     references: list[Reference] = []
     for path in files:
-        declared = _read(path)
+        declared = read_toml(path)
         if unknown := {*declared} - {"table", "finding", "reference"}:
             raise DeclarationError(f"{path.name}: unknown {', '.join(sorted(unknown))}; it has [[table]]s")
-        tables += [_table(values, path, languages) for values in _tables(declared, "table", path.name)]
+        tables += [_table(values, path, languages) for values in tables_of(declared, "table", path.name)]
         for kind, known in ((Finding, findings), (Reference, references)):
             name = kind.__name__.lower()
-            known += [_build(kind, values, f"{path.name}: {name}") for values in _tables(declared, name, path.name)]
+            known += [build(kind, values, f"{path.name}: {name}") for values in tables_of(declared, name, path.name)]
     plan = Plan(languages, tables, findings, references, files)
     _check(plan)
     return plan
-
-
-def _read(path: Path) -> dict[str, Any]:
-    try:
-        return tomllib.loads(path.read_text(encoding="utf-8"))
-    except OSError as error:
-        raise DeclarationError(f"{path} cannot be read: {error.strerror or error}") from error
-    except ValueError as error:  # not TOML, or not even UTF-8
-        raise DeclarationError(f"{path.name}: {error}") from error
-
-
-def _tables(values: Mapping[str, Any], name: str, where: str) -> list[dict[str, Any]]:
-    """All [[name]] of a TOML table, of which there may be none."""
-    found = values.get(name, [])
-    if not isinstance(found, list):
-        raise DeclarationError(f"{where}: write [[{name}]], not [{name}]")
-    return [_is_table(each, f"{where}: {name}") for each in found]
-
-
-def _is_table(value: Any, where: str) -> dict[str, Any]:
-    if not isinstance(value, dict):
-        raise DeclarationError(f"{where} is {value!r}, where a table is wanted")
-    return value
 
 
 def _table(values: dict[str, Any], path: Path, treebanks: Mapping[str, Treebank]) -> Table:
@@ -293,9 +269,9 @@ def _table(values: dict[str, Any], path: Path, treebanks: Mapping[str, Treebank]
     values = dict(values)
     common = {name: values.pop(name) for name in COMMON if name in values}
     languages = values.setdefault("languages", list(treebanks))
-    values["rows"] = [_row(row, common, languages, where) for row in _tables(values, "row", where)]
+    values["rows"] = [_row(row, common, languages, where) for row in tables_of(values, "row", where)]
     values.pop("row", None)
-    return _build(Table, values, where, {"row": "rows"}, COMMON)
+    return build(Table, values, where, {"row": "rows"}, COMMON)
 
 
 def _row(values: Mapping[str, Any], common: Mapping[str, Any], languages: Sequence[str], where: str) -> Row:
@@ -304,49 +280,12 @@ def _row(values: Mapping[str, Any], common: Mapping[str, Any], languages: Sequen
     shared: Mapping[str, Any] = common if row.pop("inherit", True) else {}
     for name in ("options", "settings"):
         if "options" in values or "settings" in values:
-            each = [_is_table(given.get(name, {}), f"{where}: {name}") for given in (shared, values)]
+            each = [as_table(given.get(name, {}), f"{where}: {name}") for given in (shared, values)]
             row[name] = {**each[0], **each[1]}
     for name in ("seeds", "cost"):
         if name in common and "combines" not in row:
             row.setdefault(name, common[name])
-    return _build(Row, row, f"{where}: row {values.get('id')}", {}, ("inherit",))
-
-
-def _build(
-    kind: type[Any],
-    values: Mapping[str, Any],
-    where: str,
-    called: Mapping[str, str] = MappingProxyType({}),
-    others: Sequence[str] = (),
-) -> Any:
-    """A dataclass from a TOML table; a missing or unknown key is an error, and a value of another type. ``called``: the
-    names in the file of fields that have another one, ``others``: what else a file may have there."""
-    known = {one.name: one for one in fields(kind)}
-    if unknown := {*values} - {*known}:
-        names = [*(name for name in known if name not in called.values()), *called, *others]
-        raise DeclarationError(f"{where}: unknown {', '.join(sorted(unknown))}; there are {', '.join(names)}")
-    wanted = [name for name, one in known.items() if one.default is MISSING and one.default_factory is MISSING]
-    if lacking := [name for name in wanted if name not in values]:
-        raise DeclarationError(f"{where}: lacks {', '.join(lacking)}")
-    for name, value in values.items():
-        if not _fits(value, str(known[name].type)):
-            raise DeclarationError(f"{where}: {name} is {value!r}, which is no {known[name].type}")
-    return kind(**values)
-
-
-def _fits(value: Any, annotation: str) -> bool:
-    """Whether a value out of a TOML file is what a field's annotation says."""
-    if " | " in annotation:
-        return any(_fits(value, one) for one in annotation.split(" | "))
-    name, _, inside = annotation.removesuffix("]").partition("[")
-    if name == "Sequence":
-        return isinstance(value, list | tuple) and all(_fits(each, inside) for each in value)
-    if name == "Mapping":
-        return isinstance(value, dict) and all(_fits(each, inside.partition(", ")[2]) for each in value.values())
-    if name == "float":
-        return isinstance(value, int | float) and not isinstance(value, bool)
-    simple = {"str": str, "int": int, "bool": bool}.get(name, object)
-    return isinstance(value, simple) and (simple is not int or not isinstance(value, bool))
+    return build(Row, row, f"{where}: row {values.get('id')}", {}, ("inherit",))
 
 
 def _check(plan: Plan) -> None:

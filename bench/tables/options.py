@@ -7,19 +7,16 @@ from functools import cache
 from typing import Any
 
 import typer
+from declarations import DeclarationError
 
 from easyfirst.cli import build_app
-from easyfirst.errors import ConfigError, EasyFirstError
+from easyfirst.errors import ConfigError
 from easyfirst.model.config import preset
 
 VECTORS = {"{vectors}": "vectors", "{positional}": "positional"}
 """What stands in a row's options for a file of word vectors of the row's language, and what the treebank calls it."""
 OURS = frozenset({"seed", "out", "dev", "resume", "overwrite", "set", "licence", "quiet", "help"})
 """Options that are not for rows."""
-
-
-class DeclarationError(EasyFirstError):
-    """A TOML file that does not say what it should."""
 
 
 @cache
