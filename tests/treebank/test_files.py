@@ -8,6 +8,7 @@ import gzip
 import io
 import lzma
 import os
+import random
 import zipfile
 from collections.abc import Callable
 from functools import partial
@@ -62,7 +63,9 @@ def test_a_directory_that_the_system_refuses_to_open_is_still_called_a_directory
 
 @pytest.mark.parametrize("damage", ["not gzip at all", "cut short", "overwritten"])
 def test_a_damaged_gzip_file_is_named(tmp_path: Path, damage: str) -> None:
-    packed = bytearray(gzip.compress(os.urandom(2000)))
+    rng = random.Random(1)
+    sentences = (f"1\t{rng.getrandbits(64):x}\t_\tX\t_\t_\t0\troot\t_\t_\n\n" for _ in range(200))
+    packed = bytearray(gzip.compress("".join(sentences).encode()))
     if damage == "not gzip at all":
         packed = bytearray(b"1\ta\t_\n")
     elif damage == "cut short":
