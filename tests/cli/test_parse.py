@@ -322,6 +322,20 @@ class TestProcess:
         assert list(tmp_path.iterdir()) == []
 
     @pytest.mark.skipif(os.name == "nt", reason="no pseudo-terminals on Windows")
+    @pytest.mark.parametrize(("options", "has_columns"), [([], False), (["--deps"], True)])
+    def test_a_terminal_gets_a_drawing_unless_a_column_is_asked_for(
+        self, model: Path, options: list[str], has_columns: bool
+    ) -> None:
+        master, slave = os.openpty()
+        command = [sys.executable, "-m", "easyfirst", "parse", "-q", "-m", str(model), *options]
+        subprocess.run(command, input=ROWS, stdout=slave, check=True)
+        os.close(slave)
+        shown = os.read(master, 65536)
+        os.close(master)
+        assert b"Yes" in shown
+        assert (b"0:root" in shown) == (b"\t" in shown) == has_columns
+
+    @pytest.mark.skipif(os.name == "nt", reason="no pseudo-terminals on Windows")
     def test_progress_on_a_terminal(self, model: Path, data: Path, tmp_path: Path) -> None:
         master, slave = os.openpty()
         command = [sys.executable, "-m", "easyfirst", "parse", "-m", str(model), str(data / "multiword.conllu")]

@@ -86,7 +86,7 @@ def parse(
         raise InputError("--text is the input itself; leave out INPUT and --from")
     if deps and target in (Target.json, Target.tree):
         raise InputError("--deps is for CoNLL-U, where DEPS is a column; leave it out, or write --to conllu")
-    wanted = target_of(target, output)
+    wanted = Target.conllu if deps else target_of(target, output)
     if text is None and source in (None, Format.conllu, Format.tokens):
         work: Work = SentenceWork(inputs or [], is_tokens=source is Format.tokens)
     else:
