@@ -12,6 +12,8 @@ import render
 import results
 import summary
 
+from easyfirst.model.config import preset
+
 ROOT = Path(__file__).resolve().parent.parent.parent
 TABLES, README = ROOT / "bench" / "tables", ROOT / "README.md"
 
@@ -102,6 +104,19 @@ class TestPage:
     def test_the_page_is_of_these_results(self) -> None:
         text = render.page(experiments.read_plan(), results.Results(), render.FINDINGS)
         assert render.PAGE.read_text(encoding="utf-8") == text, "run bench/tables/render.py"
+
+    def test_recorded_runs_have_the_settings_that_their_rows_have_today(self) -> None:
+        """A preset that is changed changes rows that name it: they need runs of their own, and those that there are
+        rows that write the old settings out."""
+        by_options = {"tags", "epochs", "use_dynamic_oracle", "freeze_external"}
+        recorded = results.Results().read()
+        for run in experiments.read_plan().runs():
+            if line := recorded.get(run.key):
+                config = preset(run.options["preset"]).to_dict()
+                for part, then in line["config"].items():
+                    written = {name.rpartition(".")[2] for name in run.settings if name.startswith(f"{part}.")}
+                    now = {name: value for name, value in config[part].items() if name not in {*written, *by_options}}
+                    assert {**then, **now} == {**now, **then}, run.name
 
     @pytest.mark.parametrize(
         ("place", "said"),
