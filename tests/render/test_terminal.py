@@ -100,6 +100,14 @@ def test_lines_fit_the_width(heads: list[int], width: int) -> None:
     assert all(display_width(line) <= width for line in drawing.splitlines())
 
 
+def test_tags_give_way_to_relations() -> None:
+    words = (["black", "hovercraft-owning-foxes"], [2, 0], ["amod", "root"])
+    whole = draw_tree(*words, ["ADJ", "NOUN"])
+    widest = max(map(display_width, whole.splitlines()))
+    assert draw_tree(*words, ["ADJ", "NOUN"], width=widest) == whole
+    assert draw_tree(*words, ["ADJ", "NOUN"], width=widest - 1) == draw_tree(*words)
+
+
 def test_a_deep_tree_is_indented_where_arcs_do_not_fit() -> None:
     n = 60
     drawing = draw_tree(["w"] * n, [*range(2, n + 1), 0], ["x"] * n, width=60)

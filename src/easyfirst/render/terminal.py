@@ -56,22 +56,24 @@ def draw_tree(
     """The tree of a sentence, a line for each word. ``heads``: ids from 1, 0 for the root, None if not known; ``tags``,
     the ``steps`` at which arcs were decided and their ``confidence``, from 0 to 1, are shown if given.
 
-    No line is wider than ``width`` columns, if the words themselves are not. With ``color`` the arcs are dim, the root
-    is bold, and the relations have the colour of their confidence.
+    No line is wider than ``width`` columns: where some would be, the tags are left out, and then the ends of lines.
+    With ``color`` the arcs are dim, the root is bold, and the relations have the colour of their confidence.
     """
     arcs = _draw_arcs(heads)
     room = None if width is None else max(width - MIN_TEXT_WIDTH, 0)
     if room is not None and arcs and len(arcs[0]) > room:
         arcs = _indent(heads, room)
     columns = [pad(list(map(visible, forms)))]
-    if tags is not None and any(tag != "_" for tag in tags):
-        columns.append(pad(list(map(visible, tags))))
     facts = [[visible(relation or "_") for relation in relations]]
     if steps is not None:
         facts.append(["" if step is None else str(step) for step in steps])
     if confidence is not None:
         facts.append(["" if value is None else per_cent(value) for value in confidence])
     facts[:-1] = [pad(cells) for cells in facts[:-1]]
+    if tags is not None and any(tag != "_" for tag in tags):
+        shown = pad(list(map(visible, tags)))
+        if width is None or _widest(arcs, *columns, shown, *facts) <= width:
+            columns.append(shown)
     lines: list[str] = []
     for i, arc in enumerate(arcs):
         words, rest = "  ".join(cells[i] for cells in columns), "  ".join(cells[i] for cells in facts)
@@ -79,6 +81,11 @@ def draw_tree(
         sureness = confidence[i] if confidence is not None else None
         lines.append(_paint(line, len(arc), len(arc) + len(words), heads[i], sureness) if color else line)
     return "\n".join(lines)
+
+
+def _widest(arcs: Sequence[str], *columns: Sequence[str]) -> int:
+    """The columns of a terminal that the longest line takes."""
+    return max((display_width("  ".join(cells)) - 1 for cells in zip(arcs, *columns, strict=True)), default=0)
 
 
 def _paint(line: str, arc_end: int, words_end: int, head: int | None, confidence: float | None) -> str:
