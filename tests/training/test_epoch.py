@@ -164,6 +164,15 @@ def test_batches_of_a_fixed_number_of_sentences(rule: Rule) -> None:
     assert sorted(school.order()) == list(range(200))
 
 
+def test_many_sentences_an_update_are_explored_in_parts() -> None:
+    """So that they take no more memory than others."""
+    school = School([400] * 45, every_word, batch_sentences=22)
+    stats = school.run_epoch()
+    assert [len(note.batch.lengths) for note in school.learner.explored] == [10, 10, 2, 10, 10, 2, 1]
+    assert [len(update) for update in school.learner.updates] == [3, 3, 1]
+    assert stats.updates == 3
+
+
 def test_what_is_left_at_the_end_is_an_update() -> None:
     school = School([3] * 10, lambda batch: len(batch.lengths))
     stats = school.run_epoch()

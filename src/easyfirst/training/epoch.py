@@ -17,7 +17,8 @@ from easyfirst.training.corpus import Corpus, unknown_probabilities
 from easyfirst.training.learner import Learner
 
 MAX_WORDS = 4000
-"""No batch of several sentences is larger, however rare violations are: this bounds the memory a batch takes."""
+"""No batch of several sentences is larger, however rare violations are and however many sentences an update is to
+have: this bounds the memory a batch takes."""
 CAUTION = 0.85
 """A batch is meant to bring this share of the violations that are still wanted, so that few bring too many."""
 RATE_MEMORY = 0.9
@@ -51,13 +52,13 @@ class Teacher:
         training = self.learner.config.training
         stats = EpochStats()
         order = self.learner.rng.permutation(len(self.corpus))
-        begin = 0
+        begin = updated = 0
         while begin < len(order):
-            end = self._batch_end(order, begin)
+            end = self._batch_end(order, begin, updated)
             self._learn(order[begin:end], stats)
             begin = end
-            is_due = training.batch_sentences > 0 or self.learner.n_waiting > training.update_after
-            if is_due or begin == len(order):
+            if self._is_due(begin - updated) or begin == len(order):
+                updated = begin
                 stats.updates += self.learner.n_waiting > 0
                 past = (number - 1 + begin / len(order)) / training.epochs
                 self.learner.update(rate_share=1 - (1 - training.final_rate) * min(past, 1))
@@ -76,13 +77,22 @@ class Teacher:
         stats.violations += n_violations
         stats.loss += explored.explorer.loss
 
-    def _batch_end(self, order: Ints, begin: int) -> int:
+    def _is_due(self, n_sentences: int) -> bool:
+        """Whether the weights are to be updated after so many sentences."""
+        training = self.learner.config.training
+        if training.batch_sentences:
+            return n_sentences >= training.batch_sentences
+        return self.learner.n_waiting > training.update_after
+
+    def _batch_end(self, order: Ints, begin: int, updated: int) -> int:
         """Up to where in ``order`` the next batch goes, to bring the violations past the limit, or to have as many
-        sentences as are wanted."""
-        if n_sentences := self.learner.config.training.batch_sentences:
-            return min(begin + n_sentences, len(order))
-        n_wanted = self.learner.config.training.update_after + 1 - self.learner.n_waiting
+        sentences as are wanted; ``updated``: where the weights last changed."""
+        training = self.learner.config.training
         reach = np.cumsum(self.corpus.lengths[order[begin : begin + MAX_WORDS]])
-        n_enough = 1 + np.searchsorted(reach, CAUTION * n_wanted / self.violation_rate)
-        n_possible = np.searchsorted(reach, MAX_WORDS, side="right")
-        return begin + max(1, min(int(n_enough), int(n_possible)))
+        n_possible = int(np.searchsorted(reach, MAX_WORDS, side="right"))
+        if training.batch_sentences:
+            n_enough = updated + training.batch_sentences - begin
+        else:
+            n_wanted = training.update_after + 1 - self.learner.n_waiting
+            n_enough = 1 + int(np.searchsorted(reach, CAUTION * n_wanted / self.violation_rate))
+        return begin + max(1, min(n_enough, n_possible))
