@@ -74,8 +74,9 @@ def main() -> None:
     parser.add_argument("--data", type=Path, required=True, help="the folder of the treebanks")
     parser.add_argument("--out", type=Path, required=True, help="the folder of the runs")
     options = parser.parse_args()
-    plan, folders = read_plan(), Folders(options.data, Path(), options.out)
+    folders = Folders(options.data, Path(), options.out)
     try:
+        plan = read_plan()
         found = {
             language: {row: measure(first_run(plan, row, language), folders) for row in options.rows}
             for language in plan.treebanks

@@ -91,6 +91,14 @@ def run(options: argparse.Namespace) -> None:
     if options.jobs < 1 or options.epochs < 1:
         raise ConfigError("--jobs and --epochs: at least 1")
     options.out.mkdir(parents=True, exist_ok=True)
+    try:
+        learn(options, gold)
+    except EasyFirstError as error:
+        raise ConfigError(f"{error} (to begin anew, give another --out)") from error
+
+
+def learn(options: argparse.Namespace, gold: Mapping[str, Sequence[Sentence]]) -> None:
+    """Train, or go on with what is in the folder, and write what it predicts."""
     tagger = train_tagger(options)
     for name in ("dev", "test"):
         write(_tagged(options, name), gold[name], tagger.tag([tagger.untagged(sentence) for sentence in gold[name]]))
@@ -119,7 +127,7 @@ def main() -> None:
     try:
         run(options)
     except (EasyFirstError, OSError) as error:
-        parser.error(f"{error} (to begin anew, give another --out)" if options.out.is_dir() else str(error))
+        parser.error(str(error))
     except subprocess.CalledProcessError as error:
         sys.exit(error.returncode)  # it has said why
     except KeyboardInterrupt:

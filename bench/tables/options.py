@@ -15,7 +15,7 @@ from easyfirst.model.config import preset
 
 VECTORS = {"{vectors}": "vectors", "{positional}": "positional"}
 """What stands in a row's options for a file of word vectors of the row's language, and what the treebank calls it."""
-OURS = frozenset({"seed", "out", "dev", "resume", "overwrite", "set", "licence", "quiet", "help"})
+OURS = frozenset({"seed", "out", "dev", "resume", "overwrite", "set", "licence", "jobs", "threads", "quiet", "help"})
 """Options that are not for rows."""
 
 

@@ -89,7 +89,7 @@ def table_lines(plan: Plan, table: Table, language: str, recorded: dict[str, Lin
     papers = [part for part in parts if any(paper_cell(row, language, part) for row in rows)]
     header = ["", *(f"paper, {part}" for part in papers)]
     header += [f"ours, {part}, {name}" for part in parts for name in SHOWN.values()]
-    header += ["dev, CoNLL-X, against the first", ""] if table.against else []
+    header += ["dev, CoNLL-X, against the first", "verdict"] if table.against else []
     shown: list[list[object]] = []
     for row in rows:
         line: list[object] = [row.label, *(paper_cell(row, language, part) for part in papers)]
@@ -163,7 +163,7 @@ def finding_lines(plan: Plan, recorded: dict[str, Line], prose: dict[str, str]) 
     yield from ["Differences are UAS / LAS, CoNLL-X convention.", ""]
     header = ["", "difference"]
     for part in ("dev", "test"):
-        header += [f"paper, {part}", f"ours, {part}", ""]
+        header += [f"paper, {part}", f"ours, {part}", "verdict"]
     for finding in plan.findings:
         yield from [f"### {finding.claim}", ""]
         yield from markdown(

@@ -11,7 +11,7 @@ import json
 import os
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 from experiments import FOLDER, Run
 
@@ -20,6 +20,9 @@ from easyfirst.errors import EasyFirstError
 RESULTS = FOLDER.parent / "results" / "tables.jsonl"
 
 Line = dict[str, Any]
+
+NEEDED = ("key", "family", "cpu_seconds", "data", "dev", "epochs", "best_epoch")
+"""What the runner reads of a result."""
 
 
 class DamagedError(EasyFirstError):
@@ -36,8 +39,9 @@ class Results:
         """By the key of the run."""
         lines = read_lines(self.path)
         for number, line in enumerate(lines, 1):
-            if "key" not in line:
-                raise DamagedError(f"{self.path}, line {number}: no result, it has no key; name another --results")
+            if lacking := [name for name in NEEDED if name not in line]:
+                said = f"no result, it has no {lacking[0]}; name another --results"
+                raise DamagedError(f"{self.path}, line {number}: {said}")
         return {line["key"]: line for line in lines}
 
     def append(self, line: Line) -> None:
@@ -60,9 +64,12 @@ def read_lines(path: Path) -> list[Line]:
 
 def _parsed(line: bytes, where: str) -> Line:
     try:
-        return json.loads(line)
+        found = json.loads(line)
     except ValueError as error:
         raise DamagedError(f"{where}: is no JSON ({error}); take it out") from error
+    if not isinstance(found, dict):
+        raise DamagedError(f"{where}: is no JSON object; take it out")
+    return cast(Line, found)
 
 
 def append_line(path: Path, line: Line) -> None:

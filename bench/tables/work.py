@@ -185,7 +185,9 @@ class Work:
         self._easyfirst([*train_command(self.run, self.folders), "--resume" if is_resumed else "--overwrite"])
 
     def combine(self) -> None:
-        """Put the models of a run's members together."""
+        """Put the models of a run's members together, unless the result has been scored."""
+        if self._scores_path("dev").exists():
+            return
         require_models(self.run, self.run.members, self.folders)
         self._note_start(is_resumed=False)
         models = [str(self.folders.of(member) / "model") for member in self.run.members]
@@ -219,8 +221,8 @@ class Work:
         if self.stopped.is_set():
             raise StoppedError
         if process.returncode:
-            said = _last_line(log_path)
-            raise RunError(f"{self.run.name}: 'easyfirst {arguments[0]}' ended with code {process.returncode}: {said}")
+            said = f"'easyfirst {arguments[0]}' ended with code {process.returncode}: {_last_line(log_path)}"
+            raise RunError(f"{self.run.name}: {said} (without the folder {self.folder} it begins anew)")
 
     def scores(self, part: str) -> dict[str, Any]:
         """The scores of the selected model on dev or test; they are kept, so that they are never taken twice."""

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-import json
+import os
 import re
+import shutil
 import subprocess
 import sys
+import textwrap
 from pathlib import Path
 
 import by_modifiers
 import check_split
 import experiments
+import jackknife_tags
 import pytest
 import render
 import score_by_tags
@@ -91,17 +94,88 @@ def test_scores_by_tags(tmp_path: Path) -> None:
 
 @pytest.mark.slow
 def test_jackknifed_tags(toys: Path) -> None:
-    train = TOY / "handwritten.conllu"
-    command = [sys.executable, str(TABLES / "jackknife_tags.py"), "--train", str(train)]
-    command += ["--dev", str(toys / "dev.conllu"), "--test", str(toys / "test.conllu")]
+    """Of a treebank that has XPOS alone, as PTB has; stopped and given again."""
+    shutil.copy(TOY / "handwritten.conllu", toys / "train.conllu")
+    for path in (toys / f"{name}.conllu" for name in jackknife_tags.PARTS):
+        path.write_bytes(re.sub(rb"(?m)^(\d+\t[^\t]+\t[^\t]+\t)[A-Z]+", rb"\1_", path.read_bytes()))
+    command = [sys.executable, str(TABLES / "jackknife_tags.py")]
+    command += [f"--{name}={toys / name}.conllu" for name in jackknife_tags.PARTS]
     command += ["--out", str(toys / "tagged"), "--folds", "2", "--epochs", "1"]
-    subprocess.run(command, check=True, capture_output=True, timeout=600)
-    made, gold = list(read_conllu(toys / "tagged" / "train.conllu")), list(read_conllu(train))
-    assert [sentence.forms for sentence in made] == [sentence.forms for sentence in gold]
-    assert [sentence.heads for sentence in made] == [sentence.heads for sentence in gold]
-    assert all("_" not in sentence.upos for sentence in made)
-    folds = json.loads((toys / "tagged" / "jackknife" / "fold-1.json").read_bytes())
-    assert folds["tags"]
+
+    def said() -> str:
+        return subprocess.run(command, check=True, capture_output=True, text=True, timeout=600).stdout
+
+    first = said()
+    for name in jackknife_tags.PARTS:
+        made, gold = (list(read_conllu(folder / f"{name}.conllu")) for folder in (toys / "tagged", toys))
+        assert [sentence.forms for sentence in made] == [sentence.forms for sentence in gold]
+        assert [sentence.heads for sentence in made] == [sentence.heads for sentence in gold]
+        assert all({*sentence.upos} == {"_"} for sentence in made)
+        assert all("_" not in sentence.xpos for sentence in made)
+    before = (toys / "tagged" / "train.conllu").read_bytes()
+    fold = toys / "tagged" / "jackknife" / "fold-1.json"
+    when = fold.stat().st_mtime_ns
+    (toys / "tagged" / "train.conllu").unlink()
+    assert said() == first
+    assert (toys / "tagged" / "train.conllu").read_bytes() == before
+    assert fold.stat().st_mtime_ns == when
+    other = subprocess.run([*command, "--folds", "3"], check=False, capture_output=True, text=True, timeout=600)
+    assert other.returncode == 2
+    assert "(to begin anew, give another --out)" in other.stderr
+
+
+JAVA = r"""#!/bin/sh
+if [ "$1" = -jar ]; then  # Penn2Malt: words, tags, heads and relations
+    awk 'BEGIN { OFS = "\t" } { print $0, "NN", 0, "ROOT"; print "" }' "$3" > "$3.3.pa.gs.tab"
+else  # the Stanford Parser, whose last argument is a file
+    for file; do :; done
+    awk 'BEGIN { OFS = "\t" } { print 1, $0, "_", "NN", "NN", "_", 0, "root", "_", "_"; print "" }' "$file"
+fi
+"""
+"""In place of the converters: the "trees" of the test are words, one a line."""
+
+
+def converted(tmp_path: Path, heading: str, **folders: Path) -> dict[str, list[str]]:
+    """The words of each part that the commands of a section of the recipe have made; a tag and a head each have."""
+    section = RECIPE.read_text(encoding="utf-8").partition(f"\n## {heading}")[2].partition("\n## ")[0]
+    script = textwrap.dedent(re.findall(r"```sh\n(.*?)```", section, re.DOTALL)[0])
+    (tmp_path / "java").write_text(JAVA, encoding="utf-8")
+    (tmp_path / "java").chmod(0o755)
+    environment = {**os.environ, "PATH": f"{tmp_path}{os.pathsep}{os.environ['PATH']}"}
+    environment |= {name: str(folder) for name, folder in folders.items()}
+    done = subprocess.run(["bash", "-eu", "-c", script], cwd=tmp_path, env=environment, capture_output=True, text=True)
+    assert (done.returncode, done.stderr) == (0, "")
+    found: dict[str, list[str]] = {}
+    for path in tmp_path.rglob("*.conllu"):
+        sentences = list(read_conllu(path))
+        assert all((*s.upos, *s.xpos, *s.heads) == ("_", "NN", 0) for s in sentences)
+        found[path.stem] = [form for sentence in sentences for form in sentence.forms]
+    return found
+
+
+def test_conversion_of_ptb(tmp_path: Path) -> None:
+    for section in range(25):
+        folder = tmp_path / "wsj" / f"{section:02d}"
+        folder.mkdir(parents=True)
+        (folder / f"wsj_{section:02d}01.mrg").write_text(f"w{section}\n", encoding="utf-8")
+    parts = converted(tmp_path, "PTB", WSJ=tmp_path / "wsj")
+    assert parts == {"train": [f"w{section}" for section in range(2, 22)], "dev": ["w22"], "test": ["w23"]}
+
+
+@pytest.mark.skipif(shutil.which("iconv") is None, reason="the recipe needs iconv")
+def test_conversion_of_ctb(tmp_path: Path) -> None:
+    """Numbers of three digits and of four; lines in angle brackets go."""
+    folder = tmp_path / "bracketed"
+    folder.mkdir()
+    for number in (1, 815, 816, 885, 886, 931, 932, 1000, 1001, 1136, 1137, 1147, 1148, 1151, 1152):
+        name = f"chtb_{number:03d}.fid" if number < 1000 else f"chtb_{number}.nw"
+        (folder / name).write_bytes(f"<DOC>\n<S ID=1>\n中{number}\n</S>\n</DOC>\n".encode("gb18030"))
+    parts = converted(tmp_path, "CTB 5", BRACKETED=folder)
+    assert parts == {
+        "train": ["中1", "中815", "中1001", "中1136"],
+        "dev": ["中886", "中931", "中1148", "中1151"],
+        "test": ["中816", "中885", "中1137", "中1147"],
+    }
 
 
 def test_mistakes_before_tags_are_learnt(toys: Path) -> None:

@@ -177,6 +177,15 @@ def test_puts_seeds_together(place: Path) -> None:
     assert finish(start(place, "--only", "t.both.*")).startswith("nothing to do: all 3")
     assert "done     t.both.en.1+2" in finish(start(place, "--list"))
     assert "| together |" in rendered(place)
+
+    answers = {path: path.stat().st_mtime_ns for path in place.glob(f"runs/*-{both['key']}/*.json")}
+    path = place / "results.jsonl"
+    path.write_bytes(b"".join(path.read_bytes().splitlines(keepends=True)[:-1]))  # killed before recording
+    finish(start(place, "--only", "t.both.*"))
+    assert recorded(place)[-1]["test"] == both["test"]
+    assert {path.name for path in answers} == {"dev.json", "test.json"}
+    assert all(path.stat().st_mtime_ns == when for path, when in answers.items())
+
     assert "t.a.en.1" in finish(start(place, "--list", "--only", "t.both.*"))
     for path in (place / "runs").glob(f"*-{first['key']}/model"):
         path.rename(path.with_name("elsewhere"))
@@ -287,6 +296,8 @@ def test_failure_is_told_and_is_not_a_result(place: Path) -> None:
     (place / "train.conllu").write_text("not CoNLL-U\n", encoding="utf-8")
     output = finish(start(place), code=1)
     assert "FAILED t.a.en.1: 'easyfirst train' ended with code 2: error: " in output
+    [folder] = place.glob("runs/t.a.en.1-*")
+    assert f"(without the folder {folder} it begins anew)" in output
     assert recorded(place) == []
 
 
@@ -307,10 +318,15 @@ def test_options(place: Path) -> None:
         assert "bad.jsonl, line 2: is no JSON" in finish(
             start(place, "--results", str(place / "bad.jsonl"), *command), 2
         )
-    (place / "bad.jsonl").write_text("{}\n", encoding="utf-8")
-    assert "bad.jsonl, line 1: no result, it has no key" in finish(
-        start(place, "--results", str(place / "bad.jsonl"), "--list"), 2
-    )
+    for content, said in (
+        ("{}", "no result, it has no key"),
+        ('{"key": "k"}', "it has no family"),
+        ("3", "is no JSON"),
+    ):
+        (place / "bad.jsonl").write_text(f"{content}\n", encoding="utf-8")
+        output = finish(start(place, "--results", str(place / "bad.jsonl"), "--list"), 2)
+        assert "bad.jsonl, line 1: " in output
+        assert said in output
     (place / "toy.toml").write_text("[[table]]\nid = 't'\ntitle = 'T'\ncolour = 1\n", encoding="utf-8")
     assert "colour" in finish(start(place, "--list"), code=2)
     (place / "toy.toml").unlink()
