@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import MISSING, fields
 from pathlib import Path
@@ -10,7 +11,10 @@ from typing import Any
 
 import tomllib
 
-from easyfirst.errors import EasyFirstError
+try:
+    from easyfirst.errors import EasyFirstError
+except ModuleNotFoundError:
+    sys.exit("error: this Python has no easyfirst; activate the environment it is in, or: pip install '.[train]'")
 
 
 class DeclarationError(EasyFirstError):
@@ -46,10 +50,12 @@ def build(
     where: str,
     called: Mapping[str, str] = MappingProxyType({}),
     others: Sequence[str] = (),
+    **given: Any,
 ) -> Any:
     """A dataclass from a TOML table; a missing or unknown key is an error, and a value of another type. ``called``: the
-    names in the file of fields that have another one, ``others``: what else a file may have there."""
-    known = {one.name: one for one in fields(kind)}
+    names in the file of fields that have another one, ``others``: what else a file may have there, ``given``: fields
+    that are not for the file."""
+    known = {one.name: one for one in fields(kind) if one.name not in given}
     if unknown := {*values} - {*known}:
         names = [*(name for name in known if name not in called.values()), *called, *others]
         raise DeclarationError(f"{where}: unknown {', '.join(sorted(unknown))}; there are {', '.join(names)}")
@@ -58,8 +64,21 @@ def build(
         raise DeclarationError(f"{where}: lacks {', '.join(lacking)}")
     for name, value in values.items():
         if not _fits(value, str(known[name].type)):
-            raise DeclarationError(f"{where}: {name} is {value!r}, which is no {known[name].type}")
-    return kind(**values)
+            raise DeclarationError(f"{where}: {name} is {value!r}; give {in_words(str(known[name].type))}")
+    return kind(**values, **given)
+
+
+def in_words(annotation: str) -> str:
+    """What a file may have where a field has this annotation."""
+    if " | " in annotation:
+        return ", or ".join(in_words(one) for one in annotation.split(" | ") if one != "None")
+    name, _, inside = annotation.removesuffix("]").partition("[")
+    if name == "Sequence":
+        return f"a list ([…]), each {in_words(inside)}"
+    if name == "Mapping":
+        return f"a table ({{ name = … }}), each {in_words(inside.partition(', ')[2])}"
+    words = {"str": "a text", "int": "a whole number", "float": "a number", "bool": "true or false"}
+    return words.get(name, "a value")
 
 
 def _fits(value: Any, annotation: str) -> bool:

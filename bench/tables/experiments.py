@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -246,7 +247,8 @@ def read_plan(files: Sequence[Path] = FILES, treebanks: Path = TREEBANKS) -> Pla
     languages: dict[str, Treebank] = {}
     for language, values in read_toml(treebanks).items():
         where = f"{treebanks.name}: [{language}]"
-        languages[language] = build(Treebank, {"language": language, **as_table(values, where)}, where)
+        _check_id(language, where)
+        languages[language] = build(Treebank, as_table(values, where), where, language=language)
     tables: list[Table] = []
     findings: list[Finding] = []
     references: list[Reference] = []
@@ -288,7 +290,15 @@ def _row(values: Mapping[str, Any], common: Mapping[str, Any], languages: Sequen
     return build(Row, row, f"{where}: row {values.get('id')}", {}, ("inherit",))
 
 
+def _check_id(name: str, where: str) -> None:
+    if not re.fullmatch(r"[\w-]+", name):
+        raise DeclarationError(f"{where}: {name!r} is part of the names of runs; take letters, digits, - and _ only")
+
+
 def _check(plan: Plan) -> None:
+    for table in plan.tables:
+        for name in (table.id, *(row.id for row in table.rows)):
+            _check_id(name, f"table {table.id}")
     if twice := [name for name, n in Counter(table.id for table in plan.tables).items() if n > 1]:
         raise DeclarationError(f"{', '.join(twice)}: two tables with one id; rename one")
     places = [f"{table.id}.{row.id}" for table in plan.tables for row in table.rows]
@@ -302,15 +312,26 @@ def _check(plan: Plan) -> None:
         for row in table.rows:
             if row.combines:
                 _check_combined(table, row)
-            unknown = {*row.languages} - {*plan.treebanks} | {*row.paper} - {*plan.treebanks, *PAPERS_LANGUAGES}
+            if not row.is_ours and not row.paper:
+                raise DeclarationError(
+                    f"{table.id}.{row.id}: nothing to train; write options = {{}} for the table's own"
+                )
+            by_language = {*row.seeds} if isinstance(row.seeds, Mapping) else set[str]()
+            unknown = {*row.languages} - {*plan.treebanks}
+            unknown |= {*row.paper, *by_language} - {*plan.treebanks, *PAPERS_LANGUAGES}
             if unknown:
-                raise DeclarationError(f"{table.id}.{row.id}: unknown language {', '.join(sorted(unknown))}")
+                raise DeclarationError(
+                    f"{table.id}.{row.id}: unknown language {', '.join(sorted(unknown))}; "
+                    f"there are {', '.join(plan.treebanks)}"
+                )
             if wrong := {part for figures in row.paper.values() for part in figures} - {"dev", "test"}:
                 raise DeclarationError(f"{table.id}.{row.id}: paper has dev and test, not {', '.join(sorted(wrong))}")
             for run in plan.runs_of(table, row):
                 check_options(f"{table.id}.{row.id}", run.options, run.settings, predicted_tags=run.predicted_tags)
-                if "" in run.vectors.values():
-                    raise DeclarationError(f"{table.id}.{row.id}: no such vectors of {run.treebank.name} are named")
+                for sign, name in run.vectors.items():
+                    if not name:
+                        lacks = f"[{run.treebank.language}] in the treebanks' TOML file has no {VECTORS[sign]}"
+                        raise DeclarationError(f"{table.id}.{row.id}: its embeddings are {sign}, but {lacks}")
             if any(len({*row.seeds_of(name)}) < len(row.seeds_of(name)) for name in row.languages):
                 raise DeclarationError(f"{table.id}.{row.id}: a seed stands twice")
     for finding in plan.findings:
@@ -336,7 +357,8 @@ def _check_combined(table: Table, row: Row) -> None:
     """The row that is to be put together is trained with several seeds, and this one says nothing of trainings."""
     other, place = table.row(row.combines), f"{table.id}.{row.id}"
     if row.options is not None or row.settings or row.predicted_tags or row.seeds != (1,):
-        raise DeclarationError(f"{place}: combines {other.id}, so it has no options, settings or seeds of its own")
+        own = "options, settings, seeds or predicted_tags of its own"
+        raise DeclarationError(f"{place}: combines {other.id}, so it has no {own}; take them out")
     if other.options is None or not {*row.languages} <= {*other.languages}:
         raise DeclarationError(f"{place}: {other.id} is not trained in all its languages")
     if any(len(other.seeds_of(language)) < 2 for language in row.languages):

@@ -54,10 +54,10 @@ OURS = """\
 - UAS / LAS in per cent. **CoNLL-X**: without punctuation, full relations, as in the paper. **UD**: all words, relation
   subtypes ignored.
 - With several seeds: the mean, and in brackets the spread, the largest minus the smallest. A difference that is not
-  larger than the spread is called a tie. If one of the two rows has a single seed, the largest spread of all rows of
-  the language counts too (that of rows with predicted tags only if both have such).
+  larger than the spread is called a tie. If one of the two rows has fewer than three seeds, the largest spread of all
+  rows of the language counts too (that of rows with predicted tags only if both have such).
 """
-OTHERS = """## Other systems, as the paper quotes them
+OTHERS = """## Other systems, as the paper quotes them (its table 5)
 
 UAS, test. **None of these figures can be compared with those on other data**: they are on PTB (Yamada & Matsumoto's
 head rules, or some version of the Stanford converter) with predicted tags, and on CTB with gold tags, and they differ
@@ -96,9 +96,16 @@ def table_lines(plan: Plan, table: Table, language: str, recorded: dict[str, Lin
         shown.append(line + our_cells(plan, table, row, language, recorded))
     treebank = plan.treebanks[language]
     paper = f"; paper: {PAPERS_DATA[language]}" if papers and language in PAPERS_DATA else ""
-    yield f"**{LANGUAGES.get(language, language)}** (ours: {treebank.name}, {table.tags or treebank.tags}{paper})"
+    tags = table.tags or ("predicted tags" if _only_predicted(rows) else treebank.tags)
+    yield f"**{LANGUAGES.get(language, language)}** (ours: {treebank.name}, {tags}{paper})"
     yield ""
     yield from markdown([*header, "seeds"], shown)
+
+
+def _only_predicted(rows: Sequence[Row]) -> bool:
+    """Whether all that is trained is scored with predicted tags."""
+    trained = [row.predicted_tags for row in rows if row.options is not None]
+    return bool(trained) and all(trained)
 
 
 def our_cells(plan: Plan, table: Table, row: Row, language: str, recorded: dict[str, Line]) -> list[object]:
@@ -151,8 +158,9 @@ def _differences(one: Sequence[float], other: Sequence[float], digits: int = 1) 
 
 
 def read_findings(path: Path = FINDINGS) -> dict[str, str]:
-    """The paragraphs by the ids that their headings are; comments are for the writer only."""
-    text = re.sub(r"<!--.*?-->", "", path.read_text(encoding="utf-8"), flags=re.DOTALL)
+    """The paragraphs by the ids that their headings are; comments are for the writer only. Links to docs, where our
+    page is, lead there from the page, too."""
+    text = re.sub(r"<!--.*?-->", "", path.read_text(encoding="utf-8"), flags=re.DOTALL).replace("](../../docs/", "](")
     _, *sections = re.split(r"^## +", text, flags=re.MULTILINE)
     parts = [section.partition("\n") for section in sections]
     return {heading.strip(): body.strip() for heading, _, body in parts}
@@ -273,6 +281,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--findings", type=Path, help="the file with the paragraphs on the findings; default: those on our treebanks"
     )
+
+
+def check_results(options: argparse.Namespace) -> None:
+    """Our file of results is not for others' tables."""
+    declared = {path.resolve() for path in (options.treebanks, *options.files)}
+    if options.results.resolve() == RESULTS and not declared <= {TREEBANKS, *FILES}:
+        raise DeclarationError("--results: where to record what tables of your own give? Name a file")
 
 
 def places(options: argparse.Namespace) -> tuple[Path, Path | None]:

@@ -66,9 +66,9 @@ def _parsed(line: bytes, where: str) -> Line:
     try:
         found = json.loads(line)
     except ValueError as error:
-        raise DamagedError(f"{where}: is no JSON ({error}); take it out") from error
+        raise DamagedError(f"{where}: is no JSON ({error}); take it out, or name another --results") from error
     if not isinstance(found, dict):
-        raise DamagedError(f"{where}: is no JSON object; take it out")
+        raise DamagedError(f"{where}: is no JSON object; take it out, or name another --results")
     return cast(Line, found)
 
 

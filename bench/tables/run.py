@@ -72,7 +72,7 @@ def _state(run: Run, recorded: dict[str, Line], out: Path | None) -> tuple[str, 
         return "to do", minutes
     folder = Folders(Path(), Path(), out).of(run)
     n_epochs = len(read_lines(folder / "model" / "training" / METRICS))
-    epochs = f"{n_epochs} epochs done, {minutes} in all"
+    epochs = f"{n_epochs} epoch{'s' * (n_epochs != 1)} done, {minutes} in all"
     if is_locked(folder / "lock"):
         return "running", epochs
     return ("stopped", epochs) if n_epochs else ("to do", minutes)
@@ -109,7 +109,7 @@ def work_off(runs: Sequence[Run], folders: Folders, results: Results, jobs: int,
                         line = done.result()
                     except (EasyFirstError, OSError, ValueError, KeyError) as error:  # the last two: of damaged files
                         failed += 1
-                        _tell_failure(error if isinstance(error, RunError) else f"{run.name}: {error!r}")
+                        _tell_failure(error if isinstance(error, RunError) else f"{run.name}: {_said(error)}")
                         continue
                     if line is not None:
                         print(f"done   {run.name}: {_scores(line)}", flush=True)
@@ -136,6 +136,14 @@ def _is_possible(run: Run, folders: Folders, recorded: dict[str, Line]) -> bool:
 
 def _tell_failure(what: object) -> None:
     print(f"FAILED {what}", file=sys.stderr, flush=True)
+
+
+def _said(error: Exception) -> str:
+    """An error in words."""
+    if isinstance(error, OSError):
+        name = error.filename or "a file of the run"
+        return f"{name}: {error.strerror or error}"
+    return str(error) if isinstance(error, EasyFirstError) else repr(error)
 
 
 def _next(to_do: list[Run], results: Results) -> Run | None:
@@ -211,15 +219,18 @@ def main() -> None:
             return
         if None in (options.data, options.out):
             raise RunError("--data and --out are needed to train")
+        render.check_results(options)
         if options.vectors is None and (reading := [run.name for run in runs if run.vectors]):
             raise RunError(f"--vectors is needed to train {reading[0]}")
         folders = Folders(options.data, options.vectors or Path(), options.out)
         check_places(runs, folders, results)
+        if page is not None:
+            render.write(page, plan, results, findings)
     except BrokenPipeError:  # whoever reads the list has seen enough
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return
     except (EasyFirstError, OSError) as error:
-        parser.exit(2, f"error: {error}\n")
+        parser.exit(2, f"error: {_said(error)}\n")
 
     def after_each() -> None:
         if page is not None:

@@ -1,8 +1,8 @@
 """What several seeds say together: mean and spread, and whether two rows differ by more than the spread.
 
 The spread of a row is the largest score of its seeds minus the smallest. A difference between two rows that is not
-larger than the spread is called a tie. Where one of the rows has a single seed, the largest spread of all rows of the
-language counts too, because two or three seeds may be close by chance; if there is none, nothing is said.
+larger than the spread is called a tie. Where one of the rows has fewer than three seeds, the largest spread of all rows
+of the language counts too, because two seeds may be close by chance; if there is none, nothing is said.
 """
 
 from __future__ import annotations
@@ -15,6 +15,8 @@ from experiments import DeclarationError, Plan, Row, Table
 from results import Line
 
 SCORES = ("UAS", "LAS")
+ENOUGH_SEEDS = 3
+"""For a row's spread to stand alone."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,7 +72,7 @@ def largest_spread(
 def verdict(one: Score, other: Score, fallback: float | None) -> str:
     """What may be said of the difference."""
     spreads = [each.spread for each in (one, other) if each.n > 1]
-    if len(spreads) < 2 and fallback is not None:
+    if min(one.n, other.n) < ENOUGH_SEEDS and fallback is not None:
         spreads.append(fallback)
     if not spreads:
         return "one seed: spread not known"

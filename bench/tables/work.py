@@ -271,8 +271,8 @@ def require_models(run: Run, members: Iterable[Run], folders: Folders) -> None:
     for member in members:
         if not (folders.of(member) / "model").is_dir():
             raise RunError(
-                f"{run.name}: the model of {member.name} is not in {folders.out}, it was trained elsewhere; "
-                "to train it here, give another file as --results"
+                f"{run.name}: the model of {member.name} is not in {folders.out}: trained elsewhere, or gone; "
+                "to train it here, take its line out of the results, or give another file as --results"
             )
 
 

@@ -62,7 +62,17 @@ class TestDeclarations:
     @pytest.mark.parametrize(
         ("row", "message"),
         [
-            ("options = { embedings = 'x' }", r"^t\.a: easyfirst train has no option --embedings$"),
+            (
+                "options = { embedings = 'x' }",
+                r"^t\.a: easyfirst train has no option --embedings; is --embeddings meant\?$",
+            ),
+            ("options = { xyz = 'x' }", r"^t\.a: easyfirst train has no option --xyz$"),
+            ("options = { epochs = 'three' }", r"^t\.a: epochs: 'three' is not a valid int"),
+            ("options = { epochs = 0 }", r"^t\.a: training.epochs must be"),
+            ("options = { epochs = true }", r"^t\.a: epochs is true; give it a value"),
+            ("options = { no-dynamic-oracle = 1 }", r"^t\.a: no-dynamic-oracle is 1; write true or false"),
+            ("options = { jobs = 8 }", r"^t\.a: jobs: the runner sets this itself"),
+            ("", r"^t\.a: nothing to train; write options = \{\} for the table's own"),
             ("options = { preset = 'stronk' }", r"^t\.a: unknown preset 'stronk'; there are: bottom-up"),
             ("options = {}\nsettings = { 'training.epoch' = 3 }", r"^t\.a: unknown setting training\.epoch; there are"),
             ("options = { tags = 'foo' }", r"^t\.a: network\.tags|^t\.a: .*tags"),
@@ -107,7 +117,7 @@ class TestDeclarations:
     def test_vectors_that_a_treebank_does_not_have(self, tmp_path: Path) -> None:
         treebanks = experiments.TREEBANKS.read_text(encoding="utf-8").replace('positional = "en-300d.npz"', "")
         (tmp_path / "treebanks.toml").write_text(treebanks, encoding="utf-8")
-        with pytest.raises(experiments.DeclarationError, match=r"strong\.gold: no such vectors of UD_English-EWT"):
+        with pytest.raises(experiments.DeclarationError, match=r"strong\.gold: its embeddings are {positional}, but"):
             experiments.read_plan(treebanks=tmp_path / "treebanks.toml")
 
     def test_seeds_by_language(self) -> None:
@@ -198,6 +208,10 @@ class TestDeclarations:
                 ROW + "[[reference]]\nlabel = 'R'\nrow = 't.a'\nlanguage = 'xx'\nepochs = [[1.0, 2.0]]\n",
                 "^reference R: unknown language xx",
             ),
+            (ROW + "seeds = { dee = [1, 2] }\n", r"^t\.a: unknown language dee; there are en, zh$"),
+            (ROW + "seeds = 2\n", r"give a list \(\[…\]\), each a whole number, or a table"),
+            (ROW.replace("'a'", "'a/b'"), r"^table t: 'a/b' is part of the names of runs; take letters"),
+            (ROW.replace("'t'", "'t.u'"), r"^table t\.u: 't\.u' is part of the names"),
         ],
     )
     def test_messages_say_where_and_what_there_is(self, tmp_path: Path, text: str, message: str) -> None:
@@ -224,8 +238,13 @@ class TestDeclarations:
             ((TABLES / "treebanks.toml").read_text().replace("minutes = 35", "minutes = 'many'"), "minutes is 'many'"),
             (
                 (TABLES / "treebanks.toml").read_text().replace("minutes = 35", "minute = 35"),
-                "unknown minute; there are",
+                "unknown minute; there are name, tags",
             ),
+            (
+                (TABLES / "treebanks.toml").read_text().replace("minutes = 35", "minutes = 35\nlanguage = 'x'"),
+                "unknown language; there are",
+            ),
+            ("['e n']\nname = 'x'", "'e n' is part of the names of runs"),
         ):
             path.write_text(text, encoding="utf-8")
             with pytest.raises(experiments.DeclarationError, match=message):

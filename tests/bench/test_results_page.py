@@ -158,13 +158,35 @@ class TestPage:
                 render.places(parser.parse_args(others))
             assert render.places(parser.parse_args([*others, "--page", page])) == (Path(page), None)
 
+    def test_our_results_are_not_for_tables_of_others(self, tmp_path: Path) -> None:
+        parser = argparse.ArgumentParser()
+        render.add_arguments(parser)
+        mine = tmp_path / "mine.toml"
+        for ours in ([], [str(TABLES / "choices.toml")], [str(mine), "--results", "mine.jsonl"]):
+            render.check_results(parser.parse_args(ours))
+        for others in ([str(mine)], ["--treebanks", str(mine)]):
+            with pytest.raises(experiments.DeclarationError, match="--results"):
+                render.check_results(parser.parse_args(others))
+
+    def test_predicted_tags_stand_above_the_table(self, tmp_path: Path) -> None:
+        path = tmp_path / "mine.toml"
+        row = ROW.replace("options = {}", "options = { parts = 'tagger,parser' }\npredicted_tags = true")
+        for text, said in ((ROW, "gold UPOS tags"), (row, "predicted tags")):
+            path.write_text(text, encoding="utf-8")
+            page = render.page(experiments.read_plan([path]), results.Results(tmp_path / "none.jsonl"), None)
+            assert f"(ours: UD_English-EWT, {said})" in page
+
     def test_ties(self) -> None:
         two, one = summary.Score(90.0, 0.3, 2), summary.Score(90.2, 0.0, 1)
         assert summary.verdict(one, two, None) == "tie (spread 0.30)"
         assert summary.verdict(summary.Score(91.0, 0.2, 3), two, None) == "differ (spread 0.30)"
+        three = summary.Score(90.0, 0.3, 3)
         assert summary.verdict(one, one, 0.1) == "tie (spread 0.10)"
         assert summary.verdict(summary.Score(90.4, 0.0, 1), two, 0.5) == "tie (spread 0.50)"  # of other rows
-        assert summary.verdict(summary.Score(90.4, 0.2, 2), two, 0.5) == "differ (spread 0.30)"
+        assert (
+            summary.verdict(summary.Score(90.4, 0.2, 3), two, 0.5) == "tie (spread 0.50)"
+        )  # two may be close by chance
+        assert summary.verdict(summary.Score(90.4, 0.2, 3), three, 0.5) == "differ (spread 0.30)"
         assert summary.verdict(one, one, None) == "one seed: spread not known"
         assert str(two) == "90.00 [0.30]"
 

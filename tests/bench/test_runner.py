@@ -126,7 +126,11 @@ def test_trains_tests_once_and_renders(place: Path) -> None:
 
     [answer] = place.glob("runs/*/test.json")
     tested = answer.stat().st_mtime_ns
-    assert finish(start(place)).startswith("nothing to do: all 1 are recorded in ")
+    page = place / "again.md"
+    output = finish(start(place, "--render", "--page", str(page)))
+    assert output.startswith("nothing to do: all 1 are recorded in ")
+    assert page.read_text(encoding="utf-8") == rendered(place)
+    assert "no/page.md: No such file" in finish(start(place, "--render", "--page", str(place / "no" / "page.md")), 2)
     assert "done     t.a.en.1" in finish(start(place, "--list"))
     check_page(place)
 
@@ -190,7 +194,7 @@ def test_puts_seeds_together(place: Path) -> None:
     for path in (place / "runs").glob(f"*-{first['key']}/model"):
         path.rename(path.with_name("elsewhere"))
     (place / "results.jsonl").write_text("".join((place / "results.jsonl").read_text().splitlines(True)[:2]))
-    assert "it was trained elsewhere" in finish(start(place, "--only", "t.both.*"), code=1)
+    assert "trained elsewhere, or gone" in finish(start(place, "--only", "t.both.*"), code=1)
 
     (place / "results.jsonl").unlink()
     (place / "train.conllu").write_text("not CoNLL-U\n", encoding="utf-8")

@@ -92,7 +92,8 @@ def evaluate(
     if model is not None:
         warn_of_name(model)
     if predicted_tags and (model is None or text):
-        raise typer.BadParameter("goes with --model and without --text", param_hint="--predicted-tags")
+        said = "goes with --model and without --text, which predicts tags anyway"
+        raise typer.BadParameter(said, param_hint="--predicted-tags")
     if confidence and (model is None or text):
         raise typer.BadParameter("goes with --model and without --text", param_hint="--confidence")
     if text:

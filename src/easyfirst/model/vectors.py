@@ -191,7 +191,8 @@ class _TextReader:
             row = np.array(fields[1:], dtype=np.float32)
         except ValueError:
             bad = next(field for field in fields[1:] if not _is_number(field))
-            self._fail(line, f"{bad.decode(errors='replace')!r} is not a number")
+            said = f"{bad.decode(errors='replace')!r} is not a number; each line must be a word and its numbers"
+            self._fail(line, said)
         if not np.isfinite(row).all():
             self._fail(line, "a value that is not a finite number (or too large for one of 32 bits)")
         word = decode(fields[0], name=self._name, line=self._line)
