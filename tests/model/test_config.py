@@ -75,7 +75,7 @@ def test_what_strong_changes_stands_in_the_docs() -> None:
     }
     assert changed == {
         **{"vector_dim": 400, "deep_bilstm": True, "spelling_dim": 48, "epochs": 12, "min_count": 2},
-        **{"freeze_external": True, "attention": 1.0, "dropout": 0.2, "final_rate": 0.05, "averaging": 0.999},
+        **{"freeze_external": True, "attention": 1.0, "dropout": 0.2, "averaging": 0.999},
     }
     said = ", ".join(f"`{name}` {json.dumps(value).removesuffix('.0')}" for name, value in changed.items())
     assert f"the preset `strong` changes some of them: {said}." in SETTINGS.read_text(encoding="utf-8")

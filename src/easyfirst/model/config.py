@@ -168,7 +168,6 @@ _STRONG = Config(
         freeze_external=True,
         attention=1.0,
         dropout=0.2,
-        final_rate=0.05,
         averaging=0.999,
     ),
 )
