@@ -14,7 +14,11 @@ import tomllib
 try:
     from easyfirst.errors import EasyFirstError
 except ModuleNotFoundError:
-    sys.exit("error: this Python has no easyfirst; activate the environment it is in, or: pip install '.[train]'")
+    print(
+        "error: this Python has no easyfirst; activate the environment it is in, or: pip install '.[train]'",
+        file=sys.stderr,
+    )
+    sys.exit(2)
 
 
 class DeclarationError(EasyFirstError):

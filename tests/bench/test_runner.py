@@ -337,6 +337,23 @@ def test_options(place: Path) -> None:
     assert "toy.toml cannot be read" in finish(start(place, "--list"), code=2)
 
 
+def test_a_list_without_a_folder_says_what_it_does_not_know(place: Path) -> None:
+    declare(place, epochs=1)
+    assert "with --out" not in finish(start(place, "--list"))
+    command = [sys.executable, str(TABLES / "run.py"), str(place / "toy.toml"), "--list"]
+    command += ["--treebanks", str(place / "treebanks.toml"), "--results", str(place / "results.jsonl")]
+    output = subprocess.run(command, capture_output=True, text=True, check=True).stdout
+    assert output.endswith("(with --out this tells which are running or stopped half-way, too)\n")
+
+
+def test_a_python_without_easyfirst_is_told() -> None:
+    command = [sys.executable, "-S", "-E", str(TABLES / "run.py"), "--list"]  # without installed packages
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr.startswith("error: this Python has no easyfirst; activate the environment")
+    assert done.stderr.count("\n") == 1
+
+
 def test_a_folder_of_vectors_is_needed_for_vectors_alone(place: Path) -> None:
     declare(place, epochs=1)
     files = [str(place / "toy.toml"), "--treebanks", str(place / "treebanks.toml"), "--results", str(place / "r.jsonl")]

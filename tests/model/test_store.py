@@ -378,6 +378,15 @@ def test_an_empty_directory_is_not_a_model(tmp_path: Path) -> None:
         load_model(tmp_path)
 
 
+def test_a_folder_around_models_names_the_first(saved: Path) -> None:
+    shutil.copytree(saved, saved.parent / "another")
+    (saved.parent / "another" / "vocab.json").unlink()
+    shutil.copytree(saved, saved.parent / "vectors")  # part of a model, whatever is in it
+    with pytest.raises(ModelError) as caught:
+        load_model(saved.parent)
+    assert str(caught.value).endswith(f"weights.safetensors missing; do you mean {saved}?")
+
+
 @pytest.mark.parametrize("name", FILES[1:])
 def test_a_missing_file_is_named(saved: Path, name: str) -> None:
     (saved / name).unlink()

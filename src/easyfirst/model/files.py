@@ -95,9 +95,17 @@ def require_model(directory: Path) -> None:
             f"easyfirst train TREEBANK --parts parser --out {directory}, or, if a training was cut off, run the same "
             "command again with --resume"
         )
+    if len(missing) == len(REQUIRED):
+        found = _models_inside(directory)
+        hint = f"; do you mean {found[0]}?" if found else ""
+        raise ModelError(f"{directory} is not an easyfirst model: {', '.join(missing)} missing{hint}")
     if missing:
-        what = "not an easyfirst model" if len(missing) == len(REQUIRED) else "an incomplete model"
-        raise ModelError(f"{directory} is {what}: {', '.join(missing)} missing")
+        raise ModelError(f"{directory} is an incomplete model: {', '.join(missing)} missing")
+
+
+def _models_inside(directory: Path) -> list[Path]:
+    folders = [path.parent for path in sorted(directory.glob(f"*/{WEIGHTS}")) if path.parent.name != "vectors"]
+    return [folder for folder in folders if all((folder / name).is_file() for name in REQUIRED)]
 
 
 def _foreign_maker(directory: Path) -> str | None:
