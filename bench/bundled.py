@@ -29,8 +29,8 @@ BEGIN, END = "<!-- scores of the whole model -->", "<!-- end of scores -->"
 ABOUT = """\
 The whole way from raw text to trees: `tokenizer/` (tokens and sentences), `tagger/` (UPOS and XPOS), `vectors/` (word
 vectors that tagger and parser share) and, in this folder itself, the parser, which learned from tags predicted by
-jackknifing. What stands under "Scores" and "Confidence" is the parser's alone, with gold tokens and predicted tags,
-before its weights were rounded to eight bits.
+jackknifing. What stands under "Scores" and "Confidence" is the parser's alone, with gold tokens and predicted tags, and
+was written before its weights were rounded to eight bits.
 
     easyfirst parse --text "The fox jumps. It likes apples."
 

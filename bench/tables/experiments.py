@@ -311,7 +311,7 @@ def _check(plan: Plan) -> None:
                 raise DeclarationError(f"{table.id}: against is {table.against}, which must be the table's first row")
         for row in table.rows:
             if row.combines:
-                _check_combined(table, row)
+                _check_combined(plan, table, row)
             if not row.is_ours and not row.paper:
                 raise DeclarationError(
                     f"{table.id}.{row.id}: nothing to train; write options = {{}} for the table's own"
@@ -353,9 +353,11 @@ def _require(plan: Plan, place: str, where: str) -> None:
         raise DeclarationError(f"{where}: {error}") from None
 
 
-def _check_combined(table: Table, row: Row) -> None:
+def _check_combined(plan: Plan, table: Table, row: Row) -> None:
     """The row that is to be put together is trained with several seeds, and this one says nothing of trainings."""
-    other, place = table.row(row.combines), f"{table.id}.{row.id}"
+    place = f"{table.id}.{row.id}"
+    _require(plan, f"{table.id}.{row.combines}", f"combines, in {place}")
+    other = table.row(row.combines)
     if row.options is not None or row.settings or row.predicted_tags or row.seeds != (1,):
         own = "options, settings, seeds or predicted_tags of its own"
         raise DeclarationError(f"{place}: combines {other.id}, so it has no {own}; take them out")

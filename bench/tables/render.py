@@ -306,6 +306,8 @@ def main() -> None:
     options = parser.parse_args()
     try:
         page, findings = places(options)
+        if not options.results.exists():
+            raise DeclarationError(f"--results: there is no {options.results}")
         write(page, read_plan(options.files, options.treebanks), Results(options.results), findings)
     except (EasyFirstError, OSError) as error:
         parser.exit(2, f"error: {error}\n")

@@ -62,7 +62,7 @@ def show(runs: Sequence[Run], recorded: dict[str, Line], out: Path | None, jobs:
         also = f"  (also {', '.join(run.places[1:])})" if len(run.places) > 1 else ""
         print(f"{state:8} {run.name:28} {detail}{also}")
     print(f"about {left / 60:.1f} hours of CPU left, {left / 60 / jobs:.1f} with {jobs} at a time")
-    if out is None:
+    if left and out is None:
         print("(with --out this tells which are running or stopped half-way, too)")
 
 

@@ -188,6 +188,10 @@ class TestDeclarations:
             (ROW + ROW.partition("'T'\n")[2], r"^t\.a: two rows with one id"),
             (ROW.replace("'T'\n", "'T'\nagainst = 'z'\n"), r"^against, in table t: there is no row t\.z"),
             (
+                ROW + "[[table.row]]\nid = 'b'\nlabel = 'B'\ncombines = 'z'\n",
+                r"^combines, in t\.b: there is no row t\.z",
+            ),
+            (
                 ROW + "[[finding]]\nid = 'f'\nclaim = 'c'\npairs = [['t.a', 't.z']]\n",
                 "^pairs, in finding f: there is no",
             ),

@@ -149,6 +149,15 @@ def rendered(place: Path) -> str:
     return page.read_text(encoding="utf-8")
 
 
+def test_a_page_of_no_results_is_not_rendered(place: Path) -> None:
+    declare(place, epochs=1)
+    command = [sys.executable, str(TABLES / "render.py"), str(place / "toy.toml"), "--page", str(place / "page.md")]
+    command += ["--treebanks", str(place / "treebanks.toml"), "--results", str(place / "result.jsonl")]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stderr) == (2, f"error: --results: there is no {place / 'result.jsonl'}\n")
+    assert not (place / "page.md").exists()
+
+
 def check_page(place: Path) -> None:
     text = rendered(place)
     test = recorded(place)[0]["test"]["conllx"]

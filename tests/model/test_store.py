@@ -8,6 +8,7 @@ import hashlib
 import importlib.metadata
 import json
 import os
+import re
 import shutil
 from collections.abc import Callable
 from pathlib import Path
@@ -379,12 +380,18 @@ def test_an_empty_directory_is_not_a_model(tmp_path: Path) -> None:
 
 
 def test_a_folder_around_models_names_the_first(saved: Path) -> None:
-    shutil.copytree(saved, saved.parent / "another")
-    (saved.parent / "another" / "vocab.json").unlink()
-    shutil.copytree(saved, saved.parent / "vectors")  # part of a model, whatever is in it
+    shutil.copytree(saved, saved.parent / "other")
+    (saved.parent / "a-tagger").mkdir()
+    (saved.parent / "a-tagger" / "config.json").write_text('{"kind": "easyfirst-tagger"}', encoding="utf-8")
     with pytest.raises(ModelError) as caught:
         load_model(saved.parent)
     assert str(caught.value).endswith(f"weights.safetensors missing; do you mean {saved}?")
+
+
+def test_a_model_in_this_directory_is_not_taken_for_a_bundled_one(saved: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(saved.parent)
+    with pytest.raises(ModelError, match=re.escape(f"do you mean .{os.sep}model?")):
+        load_model(Path())
 
 
 @pytest.mark.parametrize("name", FILES[1:])

@@ -96,16 +96,22 @@ def require_model(directory: Path) -> None:
             "command again with --resume"
         )
     if len(missing) == len(REQUIRED):
-        found = _models_inside(directory)
-        hint = f"; do you mean {found[0]}?" if found else ""
+        inside = _model_inside(directory)
+        hint = f"; do you mean {directory}{os.sep}{inside}?" if inside else ""  # ./en, since en may be a bundled model
         raise ModelError(f"{directory} is not an easyfirst model: {', '.join(missing)} missing{hint}")
     if missing:
         raise ModelError(f"{directory} is an incomplete model: {', '.join(missing)} missing")
 
 
-def _models_inside(directory: Path) -> list[Path]:
-    folders = [path.parent for path in sorted(directory.glob(f"*/{WEIGHTS}")) if path.parent.name != "vectors"]
-    return [folder for folder in folders if all((folder / name).is_file() for name in REQUIRED)]
+def _model_inside(directory: Path) -> str | None:
+    """The name of the first folder in it that is a model."""
+    try:
+        return next(
+            (path.parent.name for path in sorted(directory.glob(f"*/{CONFIG}")) if _is_of(path.read_bytes(), KIND)),
+            None,
+        )
+    except OSError:
+        return None
 
 
 def _foreign_maker(directory: Path) -> str | None:
