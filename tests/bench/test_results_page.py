@@ -130,10 +130,10 @@ class TestPage:
         [
             ("rows.bilstm", "`paper` | gold UPOS"),
             ("rows.external", "`paper`, external vectors | gold UPOS"),
-            ("strong.falling", "`strong` with a falling rate, vectors with positional context | gold UPOS and XPOS"),
-            ("strong.falling-together", "the same, two put together | gold UPOS and XPOS"),
-            ("strong.falling-predicted", "`strong` with a falling rate, vectors with positional context | predicted"),
-            ("strong.falling-predicted-together", "the same, five put together | predicted"),
+            ("strong.gold", "`strong`, vectors with positional context | gold UPOS and XPOS"),
+            ("strong.gold-together", "the same, two put together | gold UPOS and XPOS"),
+            ("strong.predicted", "`strong`, vectors with positional context | predicted"),
+            ("strong.predicted-together", "the same, five put together | predicted"),
         ],
     )
     def test_figures_of_the_readme(self, place: str, said: str) -> None:
