@@ -21,7 +21,7 @@ import report
 
 import easyfirst
 from easyfirst.model.bundled import find_model
-from easyfirst.model.files import CARD, replace_file
+from easyfirst.model.directory import CARD, replace_file
 from easyfirst.treebank.raw_text import raw_text, read_paragraphs
 from easyfirst.treebank.text_scores import score_text
 

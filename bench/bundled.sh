@@ -8,7 +8,7 @@
 set -euo pipefail
 treebank=$1 vectors=$2 text=$3 out=$4 jobs=${5:-2}
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
-bundled=$here/src/easyfirst/models/en
+bundled=$here/src/easyfirst/bundled_models/en
 train=$treebank/en_ewt-ud-train.conllu dev=$treebank/en_ewt-ud-dev.conllu test=$treebank/en_ewt-ud-test.conllu
 
 # What is openly licensed of the text: AMALGUM but for its end, in which wikiHow is; between Brown and MASC, movie reviews,

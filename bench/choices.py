@@ -27,11 +27,11 @@ from unittest import mock
 import numpy as np
 import report
 
-from easyfirst.model.config import Config
-from easyfirst.model.parameters import Sizes, initial_parameters
+from easyfirst.model.parser_config import ParserConfig
+from easyfirst.model.parser_weights import Sizes, initial_parser
 from easyfirst.nn.activations import overflow_is_fine
 from easyfirst.nn.namespace import NUMPY
-from easyfirst.nn.network import network_of
+from easyfirst.nn.parser_network import network_of
 from easyfirst.nn.rnn import CELLS
 from easyfirst.nn.sequences import Packing, run_layer
 from easyfirst.nn.stacks import LstmStack, PlainStack, Stack
@@ -79,7 +79,7 @@ def rows_against_gates(rounds: int) -> float:
 
 def trees_by_definition_against_kernel(n_rows: int, rounds: int) -> float:
     """Leaves, and one attachment for each, in NumPy."""
-    arrays = initial_parameters(Config().network, SIZES, np.random.default_rng(SEED))
+    arrays = initial_parser(ParserConfig().network, SIZES, np.random.default_rng(SEED))
     weights = network_of(arrays, rnn="lstm").trees
     x = np.random.default_rng(SEED).standard_normal((n_rows, 200)).astype(np.float32)
 
@@ -92,17 +92,17 @@ def trees_by_definition_against_kernel(n_rows: int, rounds: int) -> float:
 def plain_against_written_derivatives(rounds: int) -> float:
     """Exploring and learning from a batch, by plain differentiation of the definition and by the kernels."""
     from easyfirst.training import learner as learning
-    from easyfirst.training.corpus import Batch
+    from easyfirst.training.corpus import ParserBatch
     from easyfirst.training.torch_namespace import TORCH
     from easyfirst.training.tree_encoder import TreeEncoder
 
     rng = np.random.default_rng(SEED)
-    learner = learning.Learner(initial_parameters(Config().network, SIZES, rng), Config(), rng)
+    learner = learning.Learner(initial_parser(ParserConfig().network, SIZES, rng), ParserConfig(), rng)
     n_words = SENTENCES * LENGTH
     heads = [[0, *[1] * (LENGTH - 1)]] * SENTENCES
     gold = Gold.of(heads, [[0] * LENGTH] * SENTENCES)
     ids = WordIds(rng.integers(0, 1000, n_words), None, (rng.integers(0, 18, n_words),))
-    batch = Batch(np.full(SENTENCES, LENGTH), ids, gold)
+    batch = ParserBatch(np.full(SENTENCES, LENGTH), ids, gold)
 
     def learn() -> None:
         learner.learn(learner.explore(batch))
@@ -122,7 +122,7 @@ def plain_against_written_derivatives(rounds: int) -> float:
 def parse_random_sentences() -> float:
     """Seconds to parse a batch, with as many threads as the environment says."""
     rng = np.random.default_rng(SEED)
-    network = network_of(initial_parameters(Config().network, SIZES, rng), rnn="lstm")
+    network = network_of(initial_parser(ParserConfig().network, SIZES, rng), rnn="lstm")
     engine, lengths = Engine(network), [LENGTH] * SENTENCES
     n_words = SENTENCES * LENGTH
     ids = WordIds(rng.integers(0, 1000, n_words), None, (rng.integers(0, 18, n_words),))

@@ -19,10 +19,10 @@ from pathlib import Path
 import report
 
 import easyfirst
+from easyfirst.confidence.fitting import judge_parses
+from easyfirst.confidence.reliability import Judgement, Reliability
 from easyfirst.model.bundled import find_model
-from easyfirst.parsing.calibrate import judge_parses
-from easyfirst.parsing.reliability import Judgement, Reliability
-from easyfirst.text.tagger import without_tags
+from easyfirst.text.tagging import without_tags
 
 PLOT = Path(__file__).parent.parent / "docs" / "img" / "reliability.svg"
 SIDE, EDGE = 320, 48

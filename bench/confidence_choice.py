@@ -18,10 +18,10 @@ import numpy as np
 import report
 
 import easyfirst
-from easyfirst.parsing.calibrate import Example, fit_calibration
-from easyfirst.parsing.confidence import features_of, probability
-from easyfirst.parsing.regression import fit_logistic
-from easyfirst.text.tagger import without_tags
+from easyfirst.confidence.estimates import features_of, probability
+from easyfirst.confidence.fitting import Example, fit_calibration
+from easyfirst.confidence.regression import fit_logistic
+from easyfirst.text.tagging import without_tags
 
 N_FOLDS = 5
 EXTRAS = ("doubt in the rest of the sentence", "step", "length of the sentence", "length of the arc")

@@ -23,7 +23,7 @@ import numpy as np
 import report
 
 import easyfirst
-from easyfirst.model.config import NetworkConfig
+from easyfirst.model.parser_config import NetworkConfig
 from easyfirst.nn.rnn import CELLS
 from easyfirst.parsing.batch import BatchParser
 

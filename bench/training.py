@@ -25,7 +25,7 @@ from typing import Any
 import report
 import torch
 
-from easyfirst.model.config import Config
+from easyfirst.model.parser_config import ParserConfig
 from easyfirst.parsing.engine import Engine
 from easyfirst.training import learner
 from easyfirst.training.checkpoint import load_checkpoint
@@ -79,7 +79,7 @@ def measure(train: Path, dev: Path, run: Path, *, is_late: bool) -> dict[str, An
     """One epoch, timed by part."""
     torch.set_num_threads(1)
     checkpoint = load_checkpoint(run / FOLDER)
-    config = Config.from_dict(checkpoint.facts["config"])
+    config = ParserConfig.from_dict(checkpoint.facts["config"])
     job = Job(train=train, dev=dev, out=run)
     material = Material.read(job, freeze_external=False)
     training = Run(job, config, Silent(), material, checkpoint=checkpoint if is_late else None)

@@ -17,7 +17,7 @@ from pathlib import Path
 
 import report
 
-from easyfirst.model.vectors import read_vectors
+from easyfirst.model.embeddings import read_embeddings
 
 
 def main() -> None:
@@ -31,7 +31,7 @@ def main() -> None:
         command = [sys.executable, "-m", "easyfirst", "vectors", *map(str, given.text), "-o", str(out)]
         environment = os.environ | {"OMP_NUM_THREADS": "1"}
         subprocess.run([*command, "--dim", str(given.dim), "--quiet"], check=True, env=environment)
-        n_vectors = len(read_vectors(out).words)
+        n_vectors = len(read_embeddings(out).words)
     used = resource.getrusage(resource.RUSAGE_CHILDREN)
     seconds, megabytes = used.ru_utime + used.ru_stime, used.ru_maxrss / 1024  # on Linux, which counts in kilobytes
     result = {

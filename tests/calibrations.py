@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from easyfirst.model.calibration import Calibration, FittedOn, Logistic, Scales
+from easyfirst.confidence.calibration import Calibration, FittedOn, Logistic, Scales
 from easyfirst.parsing.derivation import Steps
 
 FITTED_ON = FittedOn("dev.conllu", 12, 100, "given")

@@ -7,16 +7,21 @@ from pathlib import Path
 
 import numpy as np
 
-from easyfirst.model.config import preset
-from easyfirst.model.parameters import initial_parameters
-from easyfirst.model.store import Model, sizes_of
-from easyfirst.model.vocab import Vocabulary
-from easyfirst.model.word_vectors import WordVectors
-from easyfirst.text.script import Script
-from easyfirst.text.tagger import Tagger
-from easyfirst.text.tagger_store import TaggerConfig, TaggerModel, TaggerVocabulary, initial_tagger
-from easyfirst.text.tokenizer import Tokenizer
-from easyfirst.text.tokenizer_store import TokenizerConfig, TokenizerModel, initial_tokenizer
+from easyfirst.model.parser_config import preset
+from easyfirst.model.parser_store import ParserModel, sizes_of
+from easyfirst.model.parser_vocabulary import ParserVocabulary
+from easyfirst.model.parser_weights import initial_parser
+from easyfirst.model.shared_vectors import SharedVectors
+from easyfirst.model.tagger_config import TaggerConfig
+from easyfirst.model.tagger_store import TaggerModel
+from easyfirst.model.tagger_vocabulary import TaggerVocabulary
+from easyfirst.model.tagger_weights import initial_tagger
+from easyfirst.model.tokenizer_config import TokenizerConfig
+from easyfirst.model.tokenizer_store import TokenizerModel
+from easyfirst.model.tokenizer_vocabulary import TokenizerVocabulary
+from easyfirst.model.tokenizer_weights import initial_tokenizer
+from easyfirst.text.tagging import Tagger
+from easyfirst.text.tokenizing import Tokenizer
 from easyfirst.treebank.conllu import read_conllu
 from easyfirst.treebank.raw_text import read_paragraphs
 
@@ -24,23 +29,25 @@ TREEBANK = Path(__file__).parent.parent / "examples" / "toy" / "handwritten.conl
 SMALL = {"word_dim": 6, "tag_dim": 3, "relation_dim": 3, "vector_dim": 8, "tree_dim": 5, "hidden_dim": 7}
 
 
-def small_model(tags: str, vectors: WordVectors | None = None) -> Model:
+def small_model(tags: str, vectors: SharedVectors | None = None) -> ParserModel:
     config = preset("paper", network={**SMALL, "tags": tags})
     words = None if vectors is None else list(vectors.rows)
-    vocabulary = Vocabulary.of(read_conllu(TREEBANK), tag_kinds=config.network.tag_kinds, external=words)
+    vocabulary = ParserVocabulary.of(read_conllu(TREEBANK), tag_kinds=config.network.tag_kinds, external=words)
     table = None if vectors is None else vectors.table
     sizes = sizes_of(vocabulary, None if table is None else table.shape)
-    arrays = initial_parameters(config.network, sizes, np.random.default_rng(5), external=table)
-    return Model(config, vocabulary, arrays, "# a card\n", vectors)
+    arrays = initial_parser(config.network, sizes, np.random.default_rng(5), external=table)
+    return ParserModel(config, vocabulary, arrays, "# a card\n", vectors)
 
 
 def small_tokenizer() -> Tokenizer:
     config = TokenizerConfig(character_dim=4, hidden_dim=4, token_dim=4)
-    script = Script.of(read_paragraphs(read_conllu(TREEBANK)), min_count=config.min_count)
-    return Tokenizer(TokenizerModel(config, script, initial_tokenizer(config, script, np.random.default_rng(1))))
+    vocabulary = TokenizerVocabulary.of(read_paragraphs(read_conllu(TREEBANK)), min_count=config.min_count)
+    return Tokenizer(
+        TokenizerModel(config, vocabulary, initial_tokenizer(config, vocabulary, np.random.default_rng(1)))
+    )
 
 
-def small_tagger(vectors: WordVectors | None = None, *, kinds: tuple[str, ...] = ("upos", "xpos")) -> Tagger:
+def small_tagger(vectors: SharedVectors | None = None, *, kinds: tuple[str, ...] = ("upos", "xpos")) -> Tagger:
     config = TaggerConfig(
         word_dim=4, character_dim=4, spelling_dim=4, bilstm_dim=4, external_dim=vectors.dim if vectors else 0
     )

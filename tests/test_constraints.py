@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 
 import easyfirst
+from easyfirst.constraints.records import Constraints
 from easyfirst.errors import ConstraintError, InputError
 from easyfirst.parser import Parser
-from easyfirst.treebank.constraints import Constraints
 from easyfirst.treebank.sentence import Sentence
 from tests.small_models import small_model, small_tagger, small_tokenizer
 

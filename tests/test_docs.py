@@ -10,7 +10,7 @@ from urllib.parse import unquote
 
 import pytest
 
-from easyfirst.model.config import Config
+from easyfirst.model.parser_config import ParserConfig
 from easyfirst.training.pipeline import PipelineConfig
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -82,7 +82,7 @@ def test_every_document_is_reached_from_the_readme() -> None:
 def test_all_settings_are_documented_with_their_defaults() -> None:
     text = (ROOT / "docs" / "settings.md").read_text(encoding="utf-8")
     found = {key: json.loads(value) if value not in ("lstm", "upos") else value for key, value in ROW.findall(text)}
-    parser, pipeline = Config(), PipelineConfig()
+    parser, pipeline = ParserConfig(), PipelineConfig()
     tables = {
         "network": [parser.network],
         "training": [parser.training],

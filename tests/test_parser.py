@@ -17,10 +17,10 @@ from hypothesis import strategies as st
 
 import easyfirst
 from easyfirst.errors import DataError, InputError, ModelError
-from easyfirst.model.config import preset
-from easyfirst.model.parameters import initial_parameters
-from easyfirst.model.store import Model, sizes_of
-from easyfirst.model.vocab import Vocabulary
+from easyfirst.model.parser_config import preset
+from easyfirst.model.parser_store import ParserModel, sizes_of
+from easyfirst.model.parser_vocabulary import ParserVocabulary
+from easyfirst.model.parser_weights import initial_parser
 from easyfirst.parser import N_BUFFERED, Parser, load
 from easyfirst.parsing.batch import MAX_BATCH_WORDS
 from easyfirst.treebank.conllu import read_conllu
@@ -33,9 +33,9 @@ SMALL = {"word_dim": 6, "tag_dim": 3, "relation_dim": 3, "vector_dim": 8, "tree_
 
 def small_parser(tags: str) -> Parser:
     config = preset("paper", network={**SMALL, "tags": tags})
-    vocabulary = Vocabulary.of(read_conllu(DATA / "multiword.conllu"), tag_kinds=config.network.tag_kinds)
-    arrays = initial_parameters(config.network, sizes_of(vocabulary, None), np.random.default_rng(5))
-    return Parser(Model(config, vocabulary, arrays, "# a card\n"))
+    vocabulary = ParserVocabulary.of(read_conllu(DATA / "multiword.conllu"), tag_kinds=config.network.tag_kinds)
+    arrays = initial_parser(config.network, sizes_of(vocabulary, None), np.random.default_rng(5))
+    return Parser(ParserModel(config, vocabulary, arrays, "# a card\n"))
 
 
 @pytest.fixture(scope="module")

@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 
 import easyfirst
 from easyfirst.errors import InputError, ModelError
-from easyfirst.model.vectors import Vectors
-from easyfirst.model.word_vectors import WordVectors
+from easyfirst.model.embeddings import Embeddings
+from easyfirst.model.shared_vectors import SharedVectors
 from easyfirst.parser import Parser, load
 from easyfirst.text.sentences import MAX_SENTENCE_WORDS
 from easyfirst.treebank.conllu import read_conllu
@@ -210,7 +210,7 @@ class TestStorage:
 
     def test_shared_vectors_are_stored_once(self, tmp_path: Path) -> None:
         table = np.random.default_rng(0).normal(size=(3, 4)).astype(np.float32)
-        vectors = WordVectors.of(Vectors(("fox", "dog", "the"), table))
+        vectors = SharedVectors.of(Embeddings(("fox", "dog", "the"), table))
         whole = Parser(small_model("both", vectors), tokenizer=small_tokenizer(), tagger=small_tagger(vectors))
         whole.save(tmp_path / "model")
         again = load(tmp_path / "model")
@@ -221,7 +221,7 @@ class TestStorage:
 
     def test_other_vectors_are_refused(self, tmp_path: Path) -> None:
         tables = [np.full((1, 4), value, dtype=np.float32) for value in (1.0, 2.0)]
-        first, second = (WordVectors.of(Vectors(("fox",), table)) for table in tables)
+        first, second = (SharedVectors.of(Embeddings(("fox",), table)) for table in tables)
         for name, vectors in (("a", first), ("b", second)):
             Parser(small_model("none", vectors)).save(tmp_path / name)
         (tmp_path / "a" / "vectors").rename(tmp_path / "old")
@@ -230,7 +230,7 @@ class TestStorage:
             load(tmp_path / "a")
 
     def test_parts_of_the_model_before_are_removed(self, tmp_path: Path) -> None:
-        vectors = WordVectors.of(Vectors(("fox",), np.ones((1, 4), dtype=np.float32)))
+        vectors = SharedVectors.of(Embeddings(("fox",), np.ones((1, 4), dtype=np.float32)))
         Parser(small_model("both", vectors), tokenizer=small_tokenizer(), tagger=small_tagger(vectors)).save(tmp_path)
         assert {"tokenizer", "tagger", "vectors"} <= {path.name for path in tmp_path.iterdir()}
         Parser(small_model("none")).save(tmp_path)

@@ -22,11 +22,12 @@ from pathlib import Path
 from typing import Any
 
 from easyfirst.errors import ConfigError, EasyFirstError
-from easyfirst.text.tagger import Tagger
-from easyfirst.text.tagger_store import TaggerConfig, load_tagger
+from easyfirst.model.tagger_config import TaggerConfig, TaggerTraining
+from easyfirst.model.tagger_store import load_tagger
+from easyfirst.text.tagging import Tagger
 from easyfirst.training.data import read_treebank
 from easyfirst.training.jackknife import jackknife
-from easyfirst.training.tagger import TaggerLearning, accuracies
+from easyfirst.training.tagger_task import accuracies
 from easyfirst.treebank.sentence import Sentence
 
 PARTS = ("train", "dev", "test")
@@ -75,7 +76,7 @@ def arguments() -> argparse.ArgumentParser:
     parser.add_argument("--out", type=Path, required=True, help="the folder for the tagged files and for the tagger")
     parser.add_argument("--folds", type=int, default=10)
     parser.add_argument("--jobs", type=int, default=1, help="folds to train at a time")
-    parser.add_argument("--epochs", type=int, default=TaggerLearning().epochs)
+    parser.add_argument("--epochs", type=int, default=TaggerTraining().epochs)
     parser.add_argument("--seed", type=int, default=1)
     return parser
 
@@ -106,7 +107,7 @@ def learn(options: argparse.Namespace, gold: Mapping[str, Sequence[Sentence]]) -
         gold["train"],
         options.folds,
         TaggerConfig(),
-        TaggerLearning(epochs=options.epochs, seed=options.seed),
+        TaggerTraining(epochs=options.epochs, seed=options.seed),
         vectors=None,
         folder=options.out / "jackknife",
         reporter=Report(),

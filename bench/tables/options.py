@@ -12,7 +12,7 @@ from declarations import DeclarationError
 
 from easyfirst.cli import build_app
 from easyfirst.errors import ConfigError
-from easyfirst.model.config import preset
+from easyfirst.model.parser_config import preset
 
 VECTORS = {"{vectors}": "vectors", "{positional}": "positional"}
 """What stands in a row's options for a file of word vectors of the row's language, and what the treebank calls it."""

@@ -17,6 +17,9 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from easyfirst import errors as errors
+    from easyfirst.confidence.estimates import Confidence as Confidence
+    from easyfirst.constraints.annotations import constraints_of as constraints_of
+    from easyfirst.constraints.records import Constraints as Constraints
     from easyfirst.errors import ConfigError as ConfigError
     from easyfirst.errors import ConstraintError as ConstraintError
     from easyfirst.errors import DataError as DataError
@@ -26,14 +29,11 @@ if TYPE_CHECKING:
     from easyfirst.parser import Parser as Parser
     from easyfirst.parser import combine as combine
     from easyfirst.parser import load as load
-    from easyfirst.parsing.confidence import Confidence as Confidence
     from easyfirst.parsing.derivation import Attachment as Attachment
-    from easyfirst.parsing.explanation import Explanation as Explanation
-    from easyfirst.parsing.parse import Parse as Parse
-    from easyfirst.text.document import Document as Document
+    from easyfirst.results.documents import Document as Document
+    from easyfirst.results.explanations import Explanation as Explanation
+    from easyfirst.results.parses import Parse as Parse
     from easyfirst.treebank.conllu import read_conllu as read_conllu
-    from easyfirst.treebank.constraints import Constraints as Constraints
-    from easyfirst.treebank.given_constraints import constraints_of as constraints_of
     from easyfirst.treebank.raw_text import Token as Token
     from easyfirst.treebank.scores import score as score
     from easyfirst.treebank.sentence import Sentence as Sentence
@@ -44,24 +44,24 @@ __version__ = "0.3.0.dev0"
 
 _HOMES = {
     "Attachment": "easyfirst.parsing.derivation",
-    "Confidence": "easyfirst.parsing.confidence",
+    "Confidence": "easyfirst.confidence.estimates",
     "ConfigError": "easyfirst.errors",
     "ConstraintError": "easyfirst.errors",
-    "Constraints": "easyfirst.treebank.constraints",
+    "Constraints": "easyfirst.constraints.records",
     "DataError": "easyfirst.errors",
-    "Document": "easyfirst.text.document",
+    "Document": "easyfirst.results.documents",
     "EasyFirstError": "easyfirst.errors",
-    "Explanation": "easyfirst.parsing.explanation",
+    "Explanation": "easyfirst.results.explanations",
     "InputError": "easyfirst.errors",
     "ModelError": "easyfirst.errors",
-    "Parse": "easyfirst.parsing.parse",
+    "Parse": "easyfirst.results.parses",
     "Parser": "easyfirst.parser",
     "Sentence": "easyfirst.treebank.sentence",
     "Token": "easyfirst.treebank.raw_text",
     "Tree": "easyfirst.treebank.tree",
     "Word": "easyfirst.treebank.sentence",
     "combine": "easyfirst.parser",
-    "constraints_of": "easyfirst.treebank.given_constraints",
+    "constraints_of": "easyfirst.constraints.annotations",
     "load": "easyfirst.parser",
     "read_conllu": "easyfirst.treebank.conllu",
     "score": "easyfirst.treebank.scores",

@@ -15,27 +15,27 @@ from itertools import islice
 from os import PathLike
 from pathlib import Path
 
+from easyfirst.constraints.arguments import ConstraintsOf, GivenConstraints, constrained, one_of, with_constraints
+from easyfirst.constraints.conflicts import check_constraints
+from easyfirst.constraints.records import Constraints
 from easyfirst.errors import InputError, ModelError
+from easyfirst.inputs import SentenceLike, check_sentences, check_texts, to_sentence
 from easyfirst.model.bundled import find_model
-from easyfirst.model.combining import combine_models
-from easyfirst.model.config import Config
-from easyfirst.model.files import remove_part
+from easyfirst.model.directory import remove_part
+from easyfirst.model.ensemble import make_ensemble
+from easyfirst.model.parser_config import ParserConfig
+from easyfirst.model.parser_store import ParserModel, load_parser, save_parser
 from easyfirst.model.part import TAGGER, TOKENIZER, VECTORS
-from easyfirst.model.store import Model, load_model, save_model
-from easyfirst.model.word_vectors import save_word_vectors
+from easyfirst.model.shared_vectors import save_shared_vectors
+from easyfirst.model.tagger_store import load_tagger, make_tagger_ensemble, save_tagger
+from easyfirst.model.tokenizer_store import load_tokenizer, save_tokenizer
 from easyfirst.parsing.batch import BATCH_SIZE, MAX_BATCH_WORDS, BatchParser, check_tags
-from easyfirst.parsing.conflicts import check_constraints
-from easyfirst.parsing.explanation import RUNNERS_UP, Explanation, explain
-from easyfirst.parsing.parse import Parse
-from easyfirst.text.constraints import ConstraintsOf, GivenConstraints, constrained, one_of, with_constraints
-from easyfirst.text.document import Document
-from easyfirst.text.given import SentenceLike, check_sentences, check_texts, to_sentence
+from easyfirst.results.documents import Document
+from easyfirst.results.explanations import RUNNERS_UP, Explanation, explain
+from easyfirst.results.parses import Parse
 from easyfirst.text.sentences import joined, sentences_of
-from easyfirst.text.tagger import Tagger
-from easyfirst.text.tagger_store import combine_taggers, load_tagger, save_tagger
-from easyfirst.text.tokenizer import Tokenizer, load_tokenizer
-from easyfirst.text.tokenizer_store import save_tokenizer
-from easyfirst.treebank.constraints import Constraints
+from easyfirst.text.tagging import Tagger
+from easyfirst.text.tokenizing import Tokenizer
 from easyfirst.treebank.sentence import Sentence
 
 N_BUFFERED = 8
@@ -51,8 +51,8 @@ def load(name: str | PathLike[str]) -> Parser:
     Raises :class:`easyfirst.errors.ModelError` if it cannot be used.
     """
     path = find_model(name)
-    model = load_model(path)
-    tokenizer = load_tokenizer(path / TOKENIZER) if (path / TOKENIZER).is_dir() else None
+    model = load_parser(path)
+    tokenizer = Tokenizer(load_tokenizer(path / TOKENIZER)) if (path / TOKENIZER).is_dir() else None
     tagger = Tagger(load_tagger(path / TAGGER, model.vectors)) if (path / TAGGER).is_dir() else None
     return Parser(model, tokenizer=tokenizer, tagger=tagger)
 
@@ -72,7 +72,7 @@ def combine(*names: str | PathLike[str]) -> Parser:
             )
     called = [_short_name(name, names) for name in names]
     parsers = [load(name) for name in names]
-    model = combine_models([parser.model for parser in parsers], called)
+    model = make_ensemble([parser.model for parser in parsers], called)
     taggers = [parser.tagger.model for parser in parsers if parser.tagger is not None]
     tokenizer = next((parser.tokenizer for parser in parsers if parser.tokenizer is not None), None)
     if not taggers:
@@ -80,7 +80,7 @@ def combine(*names: str | PathLike[str]) -> Parser:
     if len(taggers) < len(parsers):
         without = next(name for name, parser in zip(called, parsers, strict=True) if parser.tagger is None)
         raise ModelError(f"{without} has no tagger, and others have one; add it (easyfirst train --parts tagger)")
-    return Parser(model, tokenizer=tokenizer, tagger=Tagger(combine_taggers(taggers, called)))
+    return Parser(model, tokenizer=tokenizer, tagger=Tagger(make_tagger_ensemble(taggers, called)))
 
 
 def _short_name(name: str | PathLike[str], names: Sequence[str | PathLike[str]]) -> str:
@@ -92,7 +92,7 @@ def _short_name(name: str | PathLike[str], names: Sequence[str | PathLike[str]])
 class Parser:
     """A trained model, ready to parse. Parsing changes nothing in it, so threads may share one."""
 
-    def __init__(self, model: Model, *, tokenizer: Tokenizer | None = None, tagger: Tagger | None = None) -> None:
+    def __init__(self, model: ParserModel, *, tokenizer: Tokenizer | None = None, tagger: Tagger | None = None) -> None:
         """Without a ``tokenizer`` it cannot read texts; without a ``tagger`` it may need tags (``needs_tags``)."""
         self._model = model
         self._batches = BatchParser.of(model.arrays, model.config, model.vocabulary, model.calibration)
@@ -111,12 +111,12 @@ class Parser:
         return f"<Parser: preset {self.config.preset}, {tags} tags, {len(self.relations)} relations, {n_words:,} words>"
 
     @property
-    def model(self) -> Model:
+    def model(self) -> ParserModel:
         """Everything the model directory holds."""
         return self._model
 
     @property
-    def config(self) -> Config:
+    def config(self) -> ParserConfig:
         return self._model.config
 
     @property
@@ -233,7 +233,7 @@ class Parser:
         ``bits``: of a weight, 32, 16 or 8; with fewer the model is smaller, and its parses hardly change.
         """
         directory = Path(path)
-        save_model(directory, self._model, bits=bits)
+        save_parser(directory, self._model, bits=bits)
         written = set[str]() if self._model.vectors is None else {VECTORS}
         if self.tokenizer is not None:
             save_tokenizer(directory / TOKENIZER, self.tokenizer.model, bits=bits)
@@ -243,7 +243,7 @@ class Parser:
             save_tagger(directory / TAGGER, tagger, bits=bits)
             written.add(TAGGER)
             if tagger.vectors is not None and self._model.vectors is None:
-                save_word_vectors(directory / VECTORS, tagger.vectors)
+                save_shared_vectors(directory / VECTORS, tagger.vectors)
                 written.add(VECTORS)
         for name in {TOKENIZER, TAGGER, VECTORS} - written:
             remove_part(directory / name, f"easyfirst-{name}")

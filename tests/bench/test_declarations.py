@@ -11,8 +11,7 @@ import pytest
 import render
 import results
 
-from easyfirst.text.tagger_store import TaggerConfig
-from easyfirst.training.tagger import TaggerLearning
+from easyfirst.model.tagger_config import TaggerConfig, TaggerTraining
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 TABLES = ROOT / "bench" / "tables"
@@ -55,7 +54,7 @@ class TestDeclarations:
     @pytest.mark.parametrize(("name", "row"), list(declared_rows()), ids=lambda value: str(value)[:30])
     def test_settings_of_taggers(self, name: str, row: experiments.Row) -> None:
         assert row.is_ours or row.paper, name
-        known = {field.name for kind in (TaggerConfig, TaggerLearning) for field in dataclasses.fields(kind)}
+        known = {field.name for kind in (TaggerConfig, TaggerTraining) for field in dataclasses.fields(kind)}
         settings = [key.partition(".") for key in row.settings]
         assert {setting for table, _, setting in settings if table == "tagger"} <= known
 

@@ -12,7 +12,7 @@ import render
 import results
 import summary
 
-from easyfirst.model.config import preset
+from easyfirst.model.parser_config import preset
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 TABLES, README = ROOT / "bench" / "tables", ROOT / "README.md"

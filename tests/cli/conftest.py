@@ -12,10 +12,10 @@ import numpy as np
 import pytest
 
 from easyfirst.model.card import CardFacts, write_card
-from easyfirst.model.config import preset
-from easyfirst.model.parameters import initial_parameters
-from easyfirst.model.store import Model, save_model, sizes_of
-from easyfirst.model.vocab import Vocabulary
+from easyfirst.model.parser_config import preset
+from easyfirst.model.parser_store import ParserModel, save_parser, sizes_of
+from easyfirst.model.parser_vocabulary import ParserVocabulary
+from easyfirst.model.parser_weights import initial_parser
 from easyfirst.treebank.conllu import read_conllu
 from easyfirst.treebank.scores import score
 
@@ -44,8 +44,8 @@ def run() -> Run:
 
 def _save(path: Path, treebank: Path, tags: str) -> Path:
     config = preset("paper", network={**SMALL, "tags": tags})
-    vocabulary = Vocabulary.of(read_conllu(treebank), tag_kinds=config.network.tag_kinds)
-    arrays = initial_parameters(config.network, sizes_of(vocabulary, None), np.random.default_rng(5))
+    vocabulary = ParserVocabulary.of(read_conllu(treebank), tag_kinds=config.network.tag_kinds)
+    arrays = initial_parser(config.network, sizes_of(vocabulary, None), np.random.default_rng(5))
     facts = CardFacts(
         name=path.name,
         date=datetime.date(2024, 1, 2),
@@ -55,7 +55,7 @@ def _save(path: Path, treebank: Path, tags: str) -> Path:
         scores=score(read_conllu(treebank), read_conllu(treebank)),
         licence="Apache-2.0",
     )
-    save_model(path, Model(config, vocabulary, arrays, write_card(facts)))
+    save_parser(path, ParserModel(config, vocabulary, arrays, write_card(facts)))
     return path
 
 

@@ -12,13 +12,14 @@ import numpy as np
 import pytest
 
 import easyfirst
-from easyfirst.model.parameters import initial_parameters
-from easyfirst.model.store import sizes_of
-from easyfirst.model.vectors import Vectors
-from easyfirst.model.word_vectors import WordVectors
+from easyfirst.model.embeddings import Embeddings
+from easyfirst.model.parser_store import sizes_of
+from easyfirst.model.parser_weights import initial_parser
+from easyfirst.model.shared_vectors import SharedVectors
+from easyfirst.model.tagger_store import together
+from easyfirst.model.tagger_weights import initial_tagger
 from easyfirst.parser import Parser, load
-from easyfirst.text.tagger import Tagger
-from easyfirst.text.tagger_store import initial_tagger, together
+from easyfirst.text.tagging import Tagger
 from easyfirst.treebank.conllu import read_conllu
 from tests.small_models import TREEBANK, small_model, small_tagger, small_tokenizer
 
@@ -33,7 +34,7 @@ def models(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
     for seed in (1, 2, 3):
         model, tagger = small_model("both"), small_tagger().model
         sizes = sizes_of(model.vocabulary, None)
-        arrays = initial_parameters(model.config.network, sizes, np.random.default_rng(seed))
+        arrays = initial_parser(model.config.network, sizes, np.random.default_rng(seed))
         tags = initial_tagger(tagger.config, tagger.vocabulary, np.random.default_rng(seed))
         parser = Parser(
             replace(model, arrays=arrays),
@@ -146,7 +147,7 @@ def test_members_of_taggers_count_once(models: list[Path], run: Run, tmp_path: P
 
 def test_vectors_of_taggers_must_be_the_same(models: list[Path], run: Run, tmp_path: Path) -> None:
     for number, value in enumerate((1.0, 2.0)):
-        vectors = WordVectors.of(Vectors(("the", "fox"), np.full((2, 3), value, dtype=np.float32) + np.eye(2, 3)))
+        vectors = SharedVectors.of(Embeddings(("the", "fox"), np.full((2, 3), value, dtype=np.float32) + np.eye(2, 3)))
         Parser(load(models[number]).model, tagger=small_tagger(vectors)).save(tmp_path / str(number))
     done = run("combine", tmp_path / "0", tmp_path / "1", "--out", tmp_path / "out")
     assert done.returncode == 2

@@ -12,9 +12,9 @@ from pathlib import Path
 
 import pytest
 
+from easyfirst.confidence.reliability import COVERAGES
 from easyfirst.model.bundled import bundled_models
 from easyfirst.parser import Parser, load
-from easyfirst.parsing.reliability import COVERAGES
 from easyfirst.treebank.conllu import read_conllu
 from tests.small_models import TREEBANK, small_model, small_tagger, small_tokenizer
 

@@ -10,10 +10,10 @@ from pathlib import Path
 
 import pytest
 
-from easyfirst.cli.files import warn_of_name
 from easyfirst.cli.info import describe
+from easyfirst.cli.inputs import warn_of_name
 from easyfirst.model import bundled
-from easyfirst.model.store import load_model
+from easyfirst.model.parser_store import load_parser
 from easyfirst.parser import load
 
 Run = Callable[..., "subprocess.CompletedProcess[bytes]"]
@@ -24,7 +24,7 @@ def test_json(run: Run, xpos_model: Path) -> None:
     assert done.returncode == 0
     facts = json.loads(done.stdout)
     assert facts == describe(xpos_model)
-    model = load_model(xpos_model)
+    model = load_parser(xpos_model)
     assert facts["parameters"] == sum(array.size for array in model.arrays.values())
     assert facts["needs_tags"] == ["xpos"]
     assert facts["format_version"] == 1

@@ -20,7 +20,7 @@ import torch
 
 from easyfirst.cli import build_app
 from easyfirst.cli.reports import TrainingReport
-from easyfirst.model.store import load_model
+from easyfirst.model.parser_store import load_parser
 from easyfirst.parser import load
 from easyfirst.treebank.conllu import read_conllu
 from easyfirst.treebank.tree import check_tree
@@ -212,7 +212,7 @@ class TestOptions:
     def test_presets(self, train: Train, tmp_path: Path, preset: str | None, n_bilstm: int, n_tree: int) -> None:
         options = ["--preset", preset] if preset else []
         assert train(TRAIN, "-o", tmp_path / "m", "--epochs", "1", *options).code == 0
-        model = load_model(tmp_path / "m")
+        model = load_parser(tmp_path / "m")
         assert model.config.preset == (preset or "paper")
         assert (model.config.network.bilstm_layers, model.config.network.tree_layers) == (n_bilstm, n_tree)
         layers = ("words", n_bilstm), ("trees", n_tree)
@@ -220,7 +220,7 @@ class TestOptions:
 
     def test_strong(self, train: Train, dev: Path, tmp_path: Path) -> None:
         assert train(TRAIN, "-o", tmp_path / "m", "--epochs", "1", "--preset", "strong").code == 0
-        config = load_model(tmp_path / "m").config
+        config = load_parser(tmp_path / "m").config
         assert (config.preset, config.network.deep_bilstm, config.training.averaging) == ("strong", True, 0.999)
         assert len(load(tmp_path / "m").parse(read_conllu(dev))) == 4
 
@@ -235,7 +235,7 @@ class TestOptions:
         assert done.code == 0
         assert re.search(r"^vectors: 2 words; 9\.0 % of the words of train have one$", done.stderr, re.MULTILINE)
         assert "warning: hardly any word has a vector" in done.stderr
-        model = load_model(tmp_path / "m")
+        model = load_parser(tmp_path / "m")
         network, training = model.config.network, model.config.training
         assert (network.rnn, network.tags, network.window, network.tree_dim) == ("gru", "both", 1, 4)
         assert (training.seed, training.epochs, training.learning_rate) == (7, 1, 0.01)
@@ -250,7 +250,7 @@ class TestOptions:
         (tmp_path / "vectors.txt").write_text("the 0.5 1 7\ndog 7 -1 2\nfox 1 1 1\n", encoding="utf-8")
         options = ("--embeddings", tmp_path / "vectors.txt", "--max-embeddings", "2", "--embedding-bits", "4")
         assert train(TRAIN, "-o", tmp_path / "m", "--epochs", "1", "--freeze-embeddings", *options).code == 0
-        model = load_model(tmp_path / "m")
+        model = load_parser(tmp_path / "m")
         assert model.vocabulary.external == {"the": 1, "dog": 2}
         table = model.arrays["words.external"]
         np.testing.assert_allclose(7 * table[1:] / table[1:].max(axis=1, keepdims=True), [[0, 1, 7], [7, -1, 2]])

@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from easyfirst.model.vectors import Vectors, read_vectors
+from easyfirst.model.embeddings import Embeddings, read_embeddings
 from tests.cli.conftest import Run
 
 TOY = Path(__file__).parent.parent.parent / "examples" / "toy"
@@ -19,10 +19,10 @@ TEXT = b"The fox likes 3 apples .\nA dog likes 12 foxes .\nThe dog saw the fox .
 NEEDS_TORCH = pytest.mark.skipif(importlib.util.find_spec("torch") is None, reason="needs PyTorch")
 
 
-def made(run: Run, path: Path, *arguments: str | Path, stdin: bytes = TEXT) -> Vectors:
+def made(run: Run, path: Path, *arguments: str | Path, stdin: bytes = TEXT) -> Embeddings:
     done = run("vectors", "--dim", "4", "-o", path, *arguments, stdin=stdin)
     assert done.returncode == 0, done.stderr.decode()
-    return read_vectors(path)
+    return read_embeddings(path)
 
 
 @NEEDS_TORCH
@@ -30,7 +30,7 @@ def test_tokens_from_stdin_or_files(run: Run, tmp_path: Path) -> None:
     done = run("vectors", "--dim", "4", "-o", tmp_path / "a.npz", stdin=TEXT)
     assert b"72 words in the text" in done.stderr
     assert b"warning: 72 words are little text" in done.stderr
-    one = read_vectors(tmp_path / "a.npz")
+    one = read_embeddings(tmp_path / "a.npz")
     assert {"the", "fox", "likes", "<number>"} <= {*one.words}
     assert one.dim == 4
     with gzip.open(tmp_path / "text.gz", "wb") as stream:

@@ -8,13 +8,13 @@ from typing import Any
 import numpy as np
 import pytest
 
-from easyfirst.model.config import Config, NetworkConfig
-from easyfirst.model.parameters import initial_parameters
-from easyfirst.model.store import Model, sizes_of
-from easyfirst.model.vocab import Vocabulary
+from easyfirst.model.parser_config import NetworkConfig, ParserConfig
+from easyfirst.model.parser_store import ParserModel, sizes_of
+from easyfirst.model.parser_vocabulary import ParserVocabulary
+from easyfirst.model.parser_weights import initial_parser
 from easyfirst.treebank.sentence import Sentence
 
-MakeModel = Callable[..., Model]
+MakeModel = Callable[..., ParserModel]
 
 
 @pytest.fixture
@@ -35,17 +35,17 @@ def sentences() -> list[Sentence]:
 def make_model(sentences: list[Sentence]) -> MakeModel:
     """A model of a few numbers; keyword arguments are settings of the network."""
 
-    def make(*, seed: int = 0, external: list[str] | None = None, **network: Any) -> Model:
+    def make(*, seed: int = 0, external: list[str] | None = None, **network: Any) -> ParserModel:
         sizes: dict[str, Any] = {"word_dim": 3, "tag_dim": 2, "relation_dim": 2, "vector_dim": 4, "tree_dim": 3}
         settings = NetworkConfig(**(sizes | {"hidden_dim": 2} | network))
-        vocabulary = Vocabulary.of(
+        vocabulary = ParserVocabulary.of(
             sentences,
             tag_kinds=settings.tag_kinds,
             external=external,
             reads_characters=settings.spelling_dim > 0,
         )
         shape = None if external is None else (len(external) + 1, 5)
-        arrays = initial_parameters(settings, sizes_of(vocabulary, shape), np.random.default_rng(seed))
-        return Model(Config("paper", settings), vocabulary, arrays, "# A card\n")
+        arrays = initial_parser(settings, sizes_of(vocabulary, shape), np.random.default_rng(seed))
+        return ParserModel(ParserConfig("paper", settings), vocabulary, arrays, "# A card\n")
 
     return make

@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 from safetensors import safe_open
 
 from easyfirst.errors import ConfigError, ModelError
-from easyfirst.model.store import load_model, save_model
-from easyfirst.model.weights import BITS, LARGEST, MIN_ROUNDED, SCALES, restore, round_rows, shrink
+from easyfirst.model.parser_store import load_parser, save_parser
+from easyfirst.model.weight_files import BITS, LARGEST, MIN_ROUNDED, SCALES, restore, round_rows, shrink
 from tests.model.conftest import MakeModel
 
 
@@ -89,10 +89,10 @@ def test_scales_that_do_not_fit_are_refused() -> None:
 @pytest.mark.parametrize("bits", BITS)
 def test_a_model_is_the_same_after_a_second_saving(tmp_path: Path, make_model: MakeModel, bits: int) -> None:
     """Rounding what has been rounded changes nothing, and older versions are told if they cannot read it."""
-    save_model(tmp_path / "first", make_model(word_dim=40, vector_dim=40, spelling_dim=3, deep_bilstm=True), bits=bits)
-    first = load_model(tmp_path / "first")
-    save_model(tmp_path / "second", first, bits=bits)
-    for name, array in load_model(tmp_path / "second").arrays.items():
+    save_parser(tmp_path / "first", make_model(word_dim=40, vector_dim=40, spelling_dim=3, deep_bilstm=True), bits=bits)
+    first = load_parser(tmp_path / "first")
+    save_parser(tmp_path / "second", first, bits=bits)
+    for name, array in load_parser(tmp_path / "second").arrays.items():
         assert array.dtype == np.float32
         assert array.flags.writeable
         np.testing.assert_allclose(array, first.arrays[name], atol=1e-6)

@@ -8,7 +8,7 @@ import datetime
 import pytest
 
 from easyfirst.model.card import CardFacts, DataFacts, write_card
-from easyfirst.model.config import preset
+from easyfirst.model.parser_config import preset
 from easyfirst.treebank.scores import Scorer
 
 

@@ -10,11 +10,11 @@ from typing import Any
 import numpy as np
 from hypothesis import strategies as st
 
-from easyfirst.model.config import NetworkConfig
-from easyfirst.model.parameters import TABLES, Sizes, parameter_shapes
+from easyfirst.model.parser_config import NetworkConfig
+from easyfirst.model.parser_weights import TABLES, Sizes, parser_shapes
 from easyfirst.nn.characters import Spelling
 from easyfirst.nn.namespace import NUMPY
-from easyfirst.nn.network import Network, network_of
+from easyfirst.nn.parser_network import Network, network_of
 from easyfirst.nn.sequences import Packing
 from easyfirst.nn.words import WordIds, encode_words
 from easyfirst.parsing.oracle import Gold
@@ -53,7 +53,7 @@ class Model:
         external = (N_WORDS, 3) if self.has_external else None
         sizes = Sizes(N_WORDS, tags, self.n_relations, external=external, characters=N_CHARACTERS)
         arrays = {}
-        for name, shape in parameter_shapes(self.config, sizes).items():
+        for name, shape in parser_shapes(self.config, sizes).items():
             is_table = name in (*TABLES, "trees.relation")
             fan_in = 1 if is_table or len(shape) == 1 or name.endswith("bias") else shape[-2]
             arrays[name] = (rng.normal(size=shape) * 1.5 / np.sqrt(fan_in)).astype(np.float32)

@@ -10,7 +10,7 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from easyfirst.model.parameters import embedding, rnn_arrays
+from easyfirst.model.initial_values import embedding, rnn_arrays
 from easyfirst.nn.characters import Spelling, characters_of, spell
 from easyfirst.nn.namespace import NUMPY
 from easyfirst.training.torch_namespace import TORCH

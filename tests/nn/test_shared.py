@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from easyfirst.nn import rnn, scorer, sequences, trees, words
 from easyfirst.nn.activations import overflow_is_fine
 from easyfirst.nn.namespace import NUMPY, Array, Namespace
-from easyfirst.nn.network import Network, network_of
+from easyfirst.nn.parser_network import Network, network_of
 from easyfirst.training.torch_namespace import TORCH
 from tests.nn.random_models import Model, ids_of, kinds_of_models, models, packing_of
 

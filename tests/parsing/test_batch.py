@@ -12,16 +12,16 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from easyfirst.errors import DataError, InputError, ModelError
-from easyfirst.model.config import NetworkConfig, preset
-from easyfirst.model.parameters import Sizes, initial_parameters
-from easyfirst.model.vocab import Vocabulary
+from easyfirst.model.parser_config import NetworkConfig, preset
+from easyfirst.model.parser_vocabulary import ParserVocabulary
+from easyfirst.model.parser_weights import Sizes, initial_parser
 from easyfirst.nn.namespace import NUMPY
-from easyfirst.nn.network import network_of
+from easyfirst.nn.parser_network import network_of
 from easyfirst.nn.sequences import Packing
 from easyfirst.nn.words import encode_words
 from easyfirst.parsing.batch import BatchParser, _batches, check_tags
 from easyfirst.parsing.engine import Engine, easiest
-from easyfirst.parsing.parse import Parse
+from easyfirst.results.parses import Parse
 from easyfirst.treebank.conllu import read_conllu
 from easyfirst.treebank.sentence import Sentence
 from easyfirst.treebank.tree import Tree, find_cycle
@@ -34,12 +34,12 @@ FORMS = ["Do", "n't", "salt", "soup", "the", ".", "zebra", "1", "👩‍🍳", "
 
 def small_parser(*, seed: int = 0, tags: str = "upos", name: str = "paper") -> BatchParser:
     config = preset(name, network={**SMALL, "tags": tags})
-    vocabulary = Vocabulary.of(read_conllu(DATA / "multiword.conllu"), tag_kinds=config.network.tag_kinds)
-    arrays = initial_parameters(config.network, sizes_of(vocabulary, config.network), np.random.default_rng(seed))
+    vocabulary = ParserVocabulary.of(read_conllu(DATA / "multiword.conllu"), tag_kinds=config.network.tag_kinds)
+    arrays = initial_parser(config.network, sizes_of(vocabulary, config.network), np.random.default_rng(seed))
     return BatchParser.of(arrays, config, vocabulary)
 
 
-def sizes_of(vocabulary: Vocabulary, network: NetworkConfig) -> Sizes:
+def sizes_of(vocabulary: ParserVocabulary, network: NetworkConfig) -> Sizes:
     tags = {kind: len(vocabulary.tags[kind]) + 1 for kind in network.tag_kinds}
     return Sizes(len(vocabulary.words) + 1, tags, len(vocabulary.relations))
 
@@ -152,8 +152,8 @@ def test_weights_of_an_engine_made_elsewhere(parser: BatchParser) -> None:
 
 def test_arrays_of_a_model() -> None:
     config = preset("paper", network={**SMALL, "tags": "none"})
-    vocabulary = Vocabulary.of(read_conllu(DATA / "multiword.conllu"), tag_kinds=())
-    arrays = initial_parameters(config.network, sizes_of(vocabulary, config.network), np.random.default_rng(1))
+    vocabulary = ParserVocabulary.of(read_conllu(DATA / "multiword.conllu"), tag_kinds=())
+    arrays = initial_parser(config.network, sizes_of(vocabulary, config.network), np.random.default_rng(1))
     parser = BatchParser.of(arrays, config, vocabulary)
     assert parser.tag_kinds == ()
     assert parser.engine.members[0].network.n_slots == network_of(arrays, rnn="lstm").n_slots
@@ -243,7 +243,7 @@ def test_scores_that_are_not_finite_are_no_tree() -> None:
 
 def test_no_tag_is_a_tag_to_a_vocabulary_that_knows_it() -> None:
     untagged = Sentence.from_words(["a", "b"], heads=[2, 0], relations=["x", "root"])
-    check_tags(untagged, ("upos",), Vocabulary.of([untagged], tag_kinds=["upos"]))
+    check_tags(untagged, ("upos",), ParserVocabulary.of([untagged], tag_kinds=["upos"]))
     tagged = Sentence.from_words(["a"], upos=["X"], heads=[0], relations=["root"])
     with pytest.raises(InputError, match="needs UPOS"):
-        check_tags(untagged, ("upos",), Vocabulary.of([tagged], tag_kinds=["upos"]))
+        check_tags(untagged, ("upos",), ParserVocabulary.of([tagged], tag_kinds=["upos"]))

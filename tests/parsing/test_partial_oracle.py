@@ -10,13 +10,13 @@ import pytest
 
 from easyfirst.parsing.engine import Engine
 from easyfirst.parsing.exploration import Explorer
-from easyfirst.parsing.oracle import UNKNOWN, Gold, Oracle
+from easyfirst.parsing.oracle import NOT_ANNOTATED, Gold, Oracle
 from tests.nn.random_models import kinds_of_models, lengths_of
 from tests.parsing.test_oracle import Pend, Tree, actions_in, after, all_trees, correct_actions, relations_of, states_of
 from tests.twins import Action, head_and_modifier
 
 Known = tuple[Tree, tuple[int, ...]]
-"""Heads and relations, some of them UNKNOWN."""
+"""Heads and relations, some of them NOT_ANNOTATED."""
 
 
 def parts_of_trees(n: int) -> set[Known]:
@@ -24,8 +24,8 @@ def parts_of_trees(n: int) -> set[Known]:
     found: set[Known] = set()
     for tree in all_trees(n):
         for kept in product([False, True], repeat=n):
-            heads = tuple(h if is_kept else UNKNOWN for h, is_kept in zip(tree, kept, strict=True))
-            relations = [UNKNOWN if (m + sum(kept)) % 3 == 0 else r for m, r in enumerate(relations_of(tree))]
+            heads = tuple(h if is_kept else NOT_ANNOTATED for h, is_kept in zip(tree, kept, strict=True))
+            relations = [NOT_ANNOTATED if (m + sum(kept)) % 3 == 0 else r for m, r in enumerate(relations_of(tree))]
             found.add((heads, tuple(relations)))
     return found
 
@@ -34,7 +34,7 @@ def gain(known: Known, pend: Pend, action: Action) -> int:
     """1 if the action makes a known arc under its relation, or under any if that is not known."""
     heads, relations = known
     h, m = head_and_modifier(pend, action)
-    return int(heads[m - 1] == h and relations[m - 1] in (UNKNOWN, action[2]))
+    return int(heads[m - 1] == h and relations[m - 1] in (NOT_ANNOTATED, action[2]))
 
 
 def best_futures(known: Known) -> dict[Pend, int]:
@@ -82,9 +82,9 @@ def test_without_mistakes_an_action_is_correct_if_it_is_for_some_tree_that_has_t
     """Of all whole trees that fit, the one for which the action costs least costs nothing."""
     pend = tuple(range(1, n + 1))
     for heads, _ in parts_of_trees(n):
-        fitting = [t for t in all_trees(n) if all(h in (UNKNOWN, g) for h, g in zip(heads, t, strict=True))]
+        fitting = [t for t in all_trees(n) if all(h in (NOT_ANNOTATED, g) for h, g in zip(heads, t, strict=True))]
         arcs = {head_and_modifier(pend, action) for tree in fitting for action in correct_actions(tree, pend)}
-        found = correct_in_part((heads, (UNKNOWN,) * n), pend)
+        found = correct_in_part((heads, (NOT_ANNOTATED,) * n), pend)
         assert {head_and_modifier(pend, action) for action in found} == arcs
 
 
@@ -98,7 +98,7 @@ def test_a_whole_tree_is_judged_as_ever() -> None:
 def test_where_nothing_is_known_nothing_is_violated(explore_prob: float) -> None:
     model = kinds_of_models()[0]
     batch = model.sentences([7, 5, 2], seed=1)
-    nothing = [[UNKNOWN] * len(sample) for sample in batch]
+    nothing = [[NOT_ANNOTATED] * len(sample) for sample in batch]
     explorer = Explorer(
         Gold.of(nothing, nothing),
         window=model.config.window,
@@ -112,6 +112,6 @@ def test_where_nothing_is_known_nothing_is_violated(explore_prob: float) -> None
 
 
 def test_unknown_heads_come_after_the_outside() -> None:
-    gold = Gold.of([(2, UNKNOWN, 0), (UNKNOWN,)], [(1, UNKNOWN, 0), (0,)])
+    gold = Gold.of([(2, NOT_ANNOTATED, 0), (NOT_ANNOTATED,)], [(1, NOT_ANNOTATED, 0), (0,)])
     assert gold.heads.tolist() == [1, 5, 4, 5, 4]
-    assert gold.relations.tolist() == [1, UNKNOWN, 0, 0, 0]
+    assert gold.relations.tolist() == [1, NOT_ANNOTATED, 0, 0, 0]

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 
 from easyfirst.errors import DataError, InputError
-from easyfirst.render.confidence import BANDS, band_of, per_cent
+from easyfirst.render.bands import BANDS, band_of, per_cent
 from easyfirst.render.drawing import Drawing
 from easyfirst.treebank.conllu import ConlluReader
 from easyfirst.treebank.sentence import Sentence

@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from easyfirst.errors import InputError
-from easyfirst.render.confidence import BANDS
+from easyfirst.render.bands import BANDS
 from easyfirst.render.drawing import Drawing
 from easyfirst.render.layout import lay_out
 from easyfirst.render.svg import draw_svg

@@ -15,15 +15,15 @@ pytest.importorskip("fastapi", reason="the extra 'server' is not installed")
 
 from pydantic import ValidationError
 
-from easyfirst.cli.output import Target, document_writer, sentence_writer
 from easyfirst.cli.texts import Place
+from easyfirst.cli.writers import Target, document_writer, sentence_writer
+from easyfirst.confidence.calibration import Calibration
 from easyfirst.errors import ConfigError
-from easyfirst.model.calibration import Calibration
 from easyfirst.parser import Parser
 from easyfirst.server.answers import Answerer, to_json
 from easyfirst.server.asked import read_asked
-from easyfirst.server.errors import RefusedError, TooLargeError
 from easyfirst.server.limits import Limits
+from easyfirst.server.refusals import RefusedError, TooLargeError
 from easyfirst.server.schema import ParseAnswer
 from tests.calibrations import BY_HAND
 from tests.small_models import small_model, small_tagger, small_tokenizer

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 import pytest
 
 from easyfirst.server.batching import BATCH_WEIGHT, Batcher
-from easyfirst.server.errors import BusyError, TooSlowError
+from easyfirst.server.refusals import BusyError, TooSlowError
 
 PATIENCE = 20.0
 

@@ -12,8 +12,8 @@ pytest.importorskip("fastapi", reason="the extra 'server' is not installed")
 
 from easyfirst.parser import Parser
 from easyfirst.render.markup import escape
-from easyfirst.server.errors import BadRequestError
 from easyfirst.server.page import Form, draw_page, read_form
+from easyfirst.server.refusals import BadRequestError
 from tests.render.browser import Browser, find_browser
 from tests.server.conftest import Server
 

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 
-from easyfirst.text.rewriting import Rewriting
-from easyfirst.text.script import SPACE, Script
-from easyfirst.text.tokenizer import Tokenizer
-from easyfirst.text.tokenizer_store import TokenizerConfig, TokenizerModel, initial_tokenizer
+from easyfirst.model.rewriting import Rewriting
+from easyfirst.model.tokenizer_config import TokenizerConfig
+from easyfirst.model.tokenizer_store import TokenizerModel
+from easyfirst.model.tokenizer_vocabulary import SPACE, TokenizerVocabulary
+from easyfirst.model.tokenizer_weights import initial_tokenizer
+from easyfirst.text.tokenizing import Tokenizer
 
 CONFIG = TokenizerConfig(character_dim=3, hidden_dim=4, token_dim=3)
 ALPHABET = {character: row for row, character in enumerate(SPACE + "abcdefg.,!'ABC123", 30)}
@@ -17,11 +19,11 @@ def random_model(
     seed: int, *, config: TokenizerConfig = CONFIG, has_inner_spaces: bool = False, rules: bool = True
 ) -> TokenizerModel:
     rewriting = Rewriting({"b": ("x", "yz")} if rules else {})
-    script = Script(ALPHABET, rewriting, has_inner_spaces, {"ba": (1, 1), "a.b": (1, 1, 1)})
-    arrays = initial_tokenizer(config, script, np.random.default_rng(seed))
+    vocabulary = TokenizerVocabulary(ALPHABET, rewriting, has_inner_spaces, {"ba": (1, 1), "a.b": (1, 1, 1)})
+    arrays = initial_tokenizer(config, vocabulary, np.random.default_rng(seed))
     for name in ("boundary.weights", "question.weights"):
         arrays[name] *= 5  # so that every answer is given
-    return TokenizerModel(config, script, arrays)
+    return TokenizerModel(config, vocabulary, arrays)
 
 
 def random_tokenizer(seed: int, *, has_inner_spaces: bool = False) -> Tokenizer:

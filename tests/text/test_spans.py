@@ -6,13 +6,13 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from easyfirst.nn.tokenizer import INSIDE, TOKEN_END, WORD_END
+from easyfirst.model.rewriting import Rewriting
+from easyfirst.model.tokenizer_vocabulary import SPACE, TokenizerVocabulary
+from easyfirst.nn.tokenizer_network import INSIDE, TOKEN_END, WORD_END
 from easyfirst.text import spans
-from easyfirst.text.rewriting import Rewriting
-from easyfirst.text.script import SPACE, Script
 from easyfirst.text.spans import find_spans, whole_signs
 
-SCRIPT = Script({SPACE: 30}, Rewriting({}), False)
+SCRIPT = TokenizerVocabulary({SPACE: 30}, Rewriting({}), False)
 
 
 def tokens_of(texts: list[str], boundaries: list[int], *, inner: bool = False) -> list[list[str]]:

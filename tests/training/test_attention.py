@@ -11,8 +11,8 @@ import pytest
 import torch
 
 from easyfirst.errors import ConfigError
-from easyfirst.model.config import Config, TrainingConfig
-from easyfirst.parsing.oracle import UNKNOWN, Gold
+from easyfirst.model.parser_config import ParserConfig, TrainingConfig
+from easyfirst.parsing.oracle import NOT_ANNOTATED, Gold
 from easyfirst.training.attention import ARC_DIM, RELATION_DIM, SLOPE, Attention, initial_attention
 from tests.training.test_learner import SMALL, batch_of, learner_of, random_sentences
 
@@ -50,11 +50,11 @@ def plain_loss(attention: Attention, rows: torch.Tensor, heads: list[list[int]],
         hidden = np.where(hidden > 0, hidden, SLOPE * hidden)
         parts = np.split(hidden, np.cumsum([ARC_DIM, ARC_DIM, RELATION_DIM]), axis=1)
         for m, (head, relation) in enumerate(zip(sentence_heads, sentence_relations, strict=True), 1):
-            if head == UNKNOWN:
+            if head == NOT_ANNOTATED:
                 continue
             query = np.append(parts[1][m], 1) @ w["arcs"]
             total -= log_softmax([float(query @ parts[0][h]) for h in range(n + 1)], head)
-            if head and relation != UNKNOWN:
+            if head and relation != NOT_ANNOTATED:
                 left, right = np.append(parts[3][m], 1), np.append(parts[2][head], 1)
                 total -= log_softmax([float(left @ matrix @ right) for matrix in w["relations"]], relation)
         start += n
@@ -65,9 +65,9 @@ def plain_loss(attention: Attention, rows: torch.Tensor, heads: list[list[int]],
     ("heads", "relations"),
     [
         (HEADS, RELATIONS),
-        ([[2, 0, UNKNOWN, 5, 3], [0, UNKNOWN], [0]], RELATIONS),
-        (HEADS, [[UNKNOWN, 1, 2, 1, 0], [2, UNKNOWN], [0]]),
-        ([[UNKNOWN] * 4 + [0], [UNKNOWN, 0], [0]], RELATIONS),
+        ([[2, 0, NOT_ANNOTATED, 5, 3], [0, NOT_ANNOTATED], [0]], RELATIONS),
+        (HEADS, [[NOT_ANNOTATED, 1, 2, 1, 0], [2, NOT_ANNOTATED], [0]]),
+        ([[NOT_ANNOTATED] * 4 + [0], [NOT_ANNOTATED, 0], [0]], RELATIONS),
     ],
     ids=["all-known", "unknown-heads", "unknown-relations", "roots-only"],
 )
@@ -125,7 +125,7 @@ def test_dropout_is_applied() -> None:
 def test_learning_from_it_is_learning_it_and_the_parser_keeps_none_of_it() -> None:
     samples = random_sentences(SMALL, 20)
     training = TrainingConfig(learning_rate=0.01, attention=1.0, averaging=0.9)
-    learner = learner_of(Config(network=SMALL, training=training))
+    learner = learner_of(ParserConfig(network=SMALL, training=training))
     batch = batch_of(samples)
     losses: list[float] = []
     for _ in range(25):
@@ -141,7 +141,7 @@ def test_learning_from_it_is_learning_it_and_the_parser_keeps_none_of_it() -> No
 
 
 def test_without_it_nothing_of_it_is_there() -> None:
-    learner = learner_of(Config(network=SMALL))
+    learner = learner_of(ParserConfig(network=SMALL))
     assert learner.attention is None
     assert learner.explore(batch_of(random_sentences(SMALL, 3))).attention_loss is None
     assert set(learner.arrays) == set(learner.parameters)
@@ -151,7 +151,7 @@ def test_its_weight_is_part_of_the_loss_of_every_violation() -> None:
     """Twice the weight is twice the gradient, of what only the second task uses."""
     grads: list[torch.Tensor] = []
     for weight in (0.5, 1.0):
-        learner = learner_of(Config(network=SMALL, training=TrainingConfig(attention=weight)))
+        learner = learner_of(ParserConfig(network=SMALL, training=TrainingConfig(attention=weight)))
         explored = learner.explore(batch_of(random_sentences(SMALL, 6)))
         learner.learn(explored)
         assert learner.attention is not None

@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from easyfirst.errors import ConfigError, DataError
-from easyfirst.model.vocab import normalise
+from easyfirst.model.lexicon import normalise
 from easyfirst.training import cooccurrence
 from easyfirst.training.cooccurrence import CooccurrenceConfig, learn_vectors
 

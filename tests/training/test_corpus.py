@@ -5,10 +5,11 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from easyfirst.model.vocab import UNKNOWN, Vocabulary
+from easyfirst.model.lexicon import UNKNOWN
+from easyfirst.model.parser_vocabulary import ParserVocabulary
 from easyfirst.nn.words import WordIds
 from easyfirst.parsing.oracle import Gold
-from easyfirst.training.corpus import Corpus, drop_words, unknown_probabilities
+from easyfirst.training.corpus import ParserCorpus, drop_words, unknown_probabilities
 from easyfirst.treebank.sentence import Sentence
 
 SENTENCES = [
@@ -23,12 +24,12 @@ NEVER = np.zeros(100)
 
 
 @pytest.fixture
-def vocabulary() -> Vocabulary:
-    return Vocabulary.of(SENTENCES, tag_kinds=["upos"], external=["fox", "dogs"])
+def vocabulary() -> ParserVocabulary:
+    return ParserVocabulary.of(SENTENCES, tag_kinds=["upos"], external=["fox", "dogs"])
 
 
-def test_a_batch_has_its_sentences_longest_first_and_its_gold_in_rows(vocabulary: Vocabulary) -> None:
-    corpus = Corpus(SENTENCES, vocabulary)
+def test_a_batch_has_its_sentences_longest_first_and_its_gold_in_rows(vocabulary: ParserVocabulary) -> None:
+    corpus = ParserCorpus(SENTENCES, vocabulary)
     batch = corpus.batch(np.array([1, 3, 2, 0]), unknown_prob=NEVER, rng=np.random.default_rng(0))
     ordered = [SENTENCES[number] for number in (2, 3, 0, 1)]  # of equal lengths in the order asked for
     assert len(corpus) == 4
@@ -52,23 +53,25 @@ def test_a_batch_has_its_sentences_longest_first_and_its_gold_in_rows(vocabulary
 
 def test_what_is_not_known_of_a_tree() -> None:
     sentence = Sentence.from_words(["a", "b", "c"], heads=[2, None, 2], relations=["x", "y", None])
-    vocabulary = Vocabulary.of([sentence], tag_kinds=[])
+    vocabulary = ParserVocabulary.of([sentence], tag_kinds=[])
     assert vocabulary.relations == ("x",)
-    batch = Corpus([sentence], vocabulary).batch(np.array([0]), unknown_prob=NEVER, rng=np.random.default_rng(0))
+    batch = ParserCorpus([sentence], vocabulary).batch(np.array([0]), unknown_prob=NEVER, rng=np.random.default_rng(0))
     assert batch.gold.heads.tolist() == [1, 4, 1, 3]
     assert batch.gold.relations[[0, 2]].tolist() == [0, -1]
 
 
-def test_part_of_a_corpus_can_be_a_batch(vocabulary: Vocabulary) -> None:
-    batch = Corpus(SENTENCES, vocabulary).batch(np.array([1]), unknown_prob=NEVER, rng=np.random.default_rng(0))
+def test_part_of_a_corpus_can_be_a_batch(vocabulary: ParserVocabulary) -> None:
+    batch = ParserCorpus(SENTENCES, vocabulary).batch(np.array([1]), unknown_prob=NEVER, rng=np.random.default_rng(0))
     assert batch.lengths.tolist() == [1]
     assert batch.gold.heads.tolist() == [1, 1]
 
 
 def test_a_batch_spells_the_forms_it_has() -> None:
     """As encoding these sentences alone does, whatever other forms the corpus has."""
-    vocabulary = Vocabulary.of(SENTENCES, tag_kinds=["upos"], reads_characters=True)
-    batch = Corpus(SENTENCES, vocabulary).batch(np.array([3, 0]), unknown_prob=NEVER, rng=np.random.default_rng(0))
+    vocabulary = ParserVocabulary.of(SENTENCES, tag_kinds=["upos"], reads_characters=True)
+    batch = ParserCorpus(SENTENCES, vocabulary).batch(
+        np.array([3, 0]), unknown_prob=NEVER, rng=np.random.default_rng(0)
+    )
     expected = vocabulary.encode([SENTENCES[3], SENTENCES[0]])
     assert batch.ids.spelling is not None
     assert expected.spelling is not None
@@ -80,8 +83,8 @@ def test_a_batch_spells_the_forms_it_has() -> None:
     assert len(expected.spelling) == len({form for n in (3, 0) for form in SENTENCES[n].forms})
 
 
-def test_cutting_batches_leaves_the_corpus_as_it_was(vocabulary: Vocabulary) -> None:
-    corpus = Corpus(SENTENCES, vocabulary)
+def test_cutting_batches_leaves_the_corpus_as_it_was(vocabulary: ParserVocabulary) -> None:
+    corpus = ParserCorpus(SENTENCES, vocabulary)
     kept = corpus.ids.words.copy()
     batch = corpus.batch(np.arange(4), unknown_prob=np.ones(100), rng=np.random.default_rng(0))
     assert (batch.ids.words == UNKNOWN).all()
@@ -120,8 +123,8 @@ def test_half_of_the_unknown_words_lose_their_external_vector_too() -> None:
 
 
 def test_rare_words_that_the_vocabulary_leaves_out_keep_their_external_vector() -> None:
-    vocabulary = Vocabulary.of(SENTENCES, tag_kinds=["upos"], external=["fox", "dogs"], min_count=2)
-    corpus = Corpus(SENTENCES, vocabulary)
+    vocabulary = ParserVocabulary.of(SENTENCES, tag_kinds=["upos"], external=["fox", "dogs"], min_count=2)
+    corpus = ParserCorpus(SENTENCES, vocabulary)
     prob = unknown_probabilities(vocabulary.counts, 0.25)
     fox = vocabulary.encode(SENTENCES).external
     assert fox is not None

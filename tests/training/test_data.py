@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from easyfirst.errors import DataError
-from easyfirst.model.vocab import Vocabulary
+from easyfirst.model.parser_vocabulary import ParserVocabulary
 from easyfirst.training.data import Treebank, check_tags_given, describe, projective_part, read_treebank
 
 DATA = Path(__file__).parent.parent / "data"
@@ -168,7 +168,9 @@ class TestInPart:
 
     def test_counts(self, tmp_path: Path) -> None:
         train = self.partial(tmp_path, FOX + rows("_ _ 1 _") + rows("_ _") + rows("3 4 _ _"))
-        report = describe(train, projective_part(train), None, Vocabulary.of(projective_part(train), tag_kinds=[]))
+        report = describe(
+            train, projective_part(train), None, ParserVocabulary.of(projective_part(train), tag_kinds=[])
+        )
         assert (report.nothing_known, report.non_projective, report.unknown_heads) == (1, 1, 3)
         assert report.relations == 3  # nsubj, x and root
 
@@ -186,7 +188,7 @@ class TestDescribe:
     def test_counts(self, tmp_path: Path) -> None:
         train = treebank(tmp_path, FOX * 2 + CROSSING + ONE_WORD, "train.conllu")
         dev = treebank(tmp_path, FOX.replace("foxes", "FOXES").replace("jump", "fly") + CROSSING, "dev.conllu")
-        vocabulary = Vocabulary.of(train.sentences, tag_kinds=[])
+        vocabulary = ParserVocabulary.of(train.sentences, tag_kinds=[])
         assert asdict(describe(train, projective_part(train), dev, vocabulary)) == {
             "train": str(tmp_path / "train.conllu"),
             "train_sentences": 4,
@@ -206,18 +208,19 @@ class TestDescribe:
 
     def test_words_that_have_a_vector(self, tmp_path: Path) -> None:
         train = treebank(tmp_path, FOX * 2 + CROSSING + ONE_WORD, "train.conllu")
-        vocabulary = Vocabulary.of(train.sentences, tag_kinds=[], external=["foxes", "jump", "elsewhere"])
+        vocabulary = ParserVocabulary.of(train.sentences, tag_kinds=[], external=["foxes", "jump", "elsewhere"])
         report = describe(train, projective_part(train), None, vocabulary)
         assert (report.vectors, report.vectors_percent) == (3, pytest.approx(400 / 9))
 
     def test_without_dev(self, tmp_path: Path) -> None:
         train = treebank(tmp_path, FOX)
-        report = describe(train, projective_part(train), None, Vocabulary.of(train.sentences, tag_kinds=[]))
+        report = describe(train, projective_part(train), None, ParserVocabulary.of(train.sentences, tag_kinds=[]))
         assert (report.dev, report.dev_sentences, report.dev_words, report.dev_unknown_percent) == (None, 0, 0, 0.0)
         assert report.non_projective_percent == 0
 
     def test_a_root_relation_that_others_have_too_counts_once(self, tmp_path: Path) -> None:
         train = treebank(tmp_path, FOX.replace("nsubj", "root"))
         assert (
-            describe(train, projective_part(train), None, Vocabulary.of(train.sentences, tag_kinds=[])).relations == 1
+            describe(train, projective_part(train), None, ParserVocabulary.of(train.sentences, tag_kinds=[])).relations
+            == 1
         )

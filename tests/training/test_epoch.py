@@ -9,21 +9,22 @@ from typing import Any, cast
 import numpy as np
 import pytest
 
-from easyfirst.model.config import Config, TrainingConfig
-from easyfirst.model.vocab import UNKNOWN, Vocabulary
-from easyfirst.training.corpus import Batch, Corpus
+from easyfirst.model.lexicon import UNKNOWN
+from easyfirst.model.parser_config import ParserConfig, TrainingConfig
+from easyfirst.model.parser_vocabulary import ParserVocabulary
+from easyfirst.training.corpus import ParserBatch, ParserCorpus
 from easyfirst.training.epoch import MAX_WORDS, MIN_RATE, EpochStats, Teacher
 from easyfirst.training.learner import Learner
 from easyfirst.treebank.sentence import Sentence
 
-Rule = Callable[[Batch], int]
+Rule = Callable[[ParserBatch], int]
 
 
 @dataclass
 class Note:
     """A batch that was explored: takes the place of an ``Explored`` and of its explorer."""
 
-    batch: Batch
+    batch: ParserBatch
     n_violations: int
 
     @property
@@ -40,14 +41,14 @@ class FakeLearner:
 
     def __init__(self, rule: Rule, training: TrainingConfig, seed: int = 1) -> None:
         self.rule = rule
-        self.config = Config(training=training)
+        self.config = ParserConfig(training=training)
         self.rng = np.random.default_rng(seed)
         self.explored: list[Note] = []
         self.updates: list[list[Note]] = []
         self.waiting: list[Note] = []
         self.rate_shares: list[float] = []
 
-    def explore(self, batch: Batch) -> Note:
+    def explore(self, batch: ParserBatch) -> Note:
         self.explored.append(Note(batch, self.rule(batch)))
         return self.explored[-1]
 
@@ -76,9 +77,9 @@ class School:
             )
             for number, length in enumerate(lengths)
         ]
-        self.vocabulary = Vocabulary.of(self.sentences, tag_kinds=())
+        self.vocabulary = ParserVocabulary.of(self.sentences, tag_kinds=())
         self.learner = FakeLearner(rule, replace(TrainingConfig(word_dropout=0), **training))
-        corpus = Corpus(self.sentences, self.vocabulary)
+        corpus = ParserCorpus(self.sentences, self.vocabulary)
         self.teacher = Teacher(cast(Learner, self.learner), corpus, self.vocabulary.counts)
 
     def run_epoch(self) -> EpochStats:
@@ -96,11 +97,11 @@ class School:
         return [note.batch.n_words for note in self.learner.explored]
 
 
-def every_word(batch: Batch) -> int:
+def every_word(batch: ParserBatch) -> int:
     return batch.n_words
 
 
-def never(batch: Batch) -> int:
+def never(batch: ParserBatch) -> int:
     return 0
 
 

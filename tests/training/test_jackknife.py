@@ -18,19 +18,18 @@ from typing import Any
 import pytest
 
 from easyfirst.errors import ConfigError, DataError, ModelError
-from easyfirst.text.tagger_store import TaggerConfig
+from easyfirst.model.tagger_config import TaggerConfig, TaggerTraining
 from easyfirst.training import jackknife as module
 from easyfirst.training.checkpoint import FILE
 from easyfirst.training.jackknife import Fold, jackknife, run_fold
 from easyfirst.training.supervised import Silent
-from easyfirst.training.tagger import TaggerLearning
 from easyfirst.treebank.conllu import ConlluReader, read_conllu
 from easyfirst.treebank.sentence import Sentence
 
 TOY = Path(__file__).parent.parent.parent / "examples" / "toy"
 SENTENCES = list(read_conllu(TOY / "handwritten.conllu"))
 CONFIG = TaggerConfig(word_dim=4, character_dim=4, spelling_dim=3, bilstm_dim=4)
-LEARNING = TaggerLearning(epochs=2, learning_rate=0.02, batch_words=60)
+LEARNING = TaggerTraining(epochs=2, learning_rate=0.02, batch_words=60)
 
 
 class Listener(Silent):
@@ -54,7 +53,7 @@ def run(
     *,
     listener: Listener | None = None,
     sentences: list[Sentence] = SENTENCES,
-    learning: TaggerLearning = LEARNING,
+    learning: TaggerTraining = LEARNING,
     **options: Any,
 ) -> list[Sentence]:
     given: dict[str, Any] = {"vectors": None, "seed": 1} | options
@@ -230,8 +229,8 @@ import sys
 from pathlib import Path
 from easyfirst.training.jackknife import jackknife
 from easyfirst.training.supervised import Silent
-from easyfirst.training.tagger import TaggerLearning
-from easyfirst.text.tagger_store import TaggerConfig
+from easyfirst.training.tagger_task import TaggerTraining
+from easyfirst.model.tagger_store import TaggerConfig
 from easyfirst.treebank.conllu import read_conllu
 
 class Listener(Silent):
@@ -240,7 +239,7 @@ class Listener(Silent):
 
 if __name__ == "__main__":
     config = TaggerConfig(word_dim=4, character_dim=4, spelling_dim=3, bilstm_dim=4)
-    learning, sentences = TaggerLearning(epochs=100000), list(read_conllu(sys.argv[1]))
+    learning, sentences = TaggerTraining(epochs=100000), list(read_conllu(sys.argv[1]))
     jackknife(sentences, 2, config, learning, vectors=None, seed=1, folder=Path("."), reporter=Listener(), jobs=2)
 """
 

@@ -12,7 +12,7 @@ import pytest
 import torch
 from torch import Tensor
 
-from easyfirst.nn.network import network_of
+from easyfirst.nn.parser_network import network_of
 from easyfirst.nn.rnn import CELLS, Layer
 from easyfirst.nn.sequences import run_layer
 from easyfirst.nn.words import encode_words

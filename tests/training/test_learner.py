@@ -7,14 +7,14 @@ from typing import Any
 import numpy as np
 import pytest
 
-from easyfirst.model.config import Config, NetworkConfig, TrainingConfig
-from easyfirst.model.parameters import Sizes, initial_parameters
+from easyfirst.model.parser_config import NetworkConfig, ParserConfig, TrainingConfig
+from easyfirst.model.parser_weights import Sizes, initial_parser
 from easyfirst.nn.namespace import NUMPY
-from easyfirst.nn.network import network_of
+from easyfirst.nn.parser_network import network_of
 from easyfirst.nn.sequences import Packing
 from easyfirst.nn.words import encode_words
 from easyfirst.parsing.engine import Engine, easiest
-from easyfirst.training.corpus import Batch
+from easyfirst.training.corpus import ParserBatch
 from easyfirst.training.learner import Learner
 from tests.derivations import derivation_of
 from tests.nn.random_models import N_TAGS, N_WORDS, Model, Sample, gold_of, ids_of, lengths_of
@@ -31,14 +31,14 @@ def random_sentences(config: NetworkConfig, n: int) -> list[Sample]:
     return source.sentences(np.random.default_rng(2).integers(1, 9, size=n).tolist(), seed=2)
 
 
-def learner_of(config: Config) -> Learner:
+def learner_of(config: ParserConfig) -> Learner:
     sizes = Sizes(N_WORDS, dict.fromkeys(config.network.tag_kinds, N_TAGS), N_RELATIONS)
-    arrays = initial_parameters(config.network, sizes, np.random.default_rng(config.training.seed))
+    arrays = initial_parser(config.network, sizes, np.random.default_rng(config.training.seed))
     return Learner(arrays, config, np.random.default_rng(config.training.seed))
 
 
-def batch_of(samples: list[Sample]) -> Batch:
-    return Batch(np.array(lengths_of(samples)), ids_of(samples), gold_of(samples))
+def batch_of(samples: list[Sample]) -> ParserBatch:
+    return ParserBatch(np.array(lengths_of(samples)), ids_of(samples), gold_of(samples))
 
 
 def n_correct(engine: Engine, samples: list[Sample]) -> int:
@@ -66,7 +66,7 @@ def n_correct(engine: Engine, samples: list[Sample]) -> int:
 def test_thirty_sentences_are_learnt_by_heart(changes: dict[str, Any]) -> None:
     network = NetworkConfig(**{name: getattr(SMALL, name) for name in SMALL.__slots__} | changes)
     samples = random_sentences(network, 30)
-    learner = learner_of(Config(network=network, training=TrainingConfig(learning_rate=0.01)))
+    learner = learner_of(ParserConfig(network=network, training=TrainingConfig(learning_rate=0.01)))
     n_words = sum(lengths_of(samples))
     assert n_correct(learner.engine, samples) < 0.5 * n_words
     halves = [batch_of(samples[part::2]) for part in (0, 1)]
@@ -83,7 +83,7 @@ def test_thirty_sentences_are_learnt_by_heart(changes: dict[str, Any]) -> None:
 
 def test_an_update_lowers_the_loss_it_is_for() -> None:
     samples = random_sentences(SMALL, 20)
-    learner = learner_of(Config(network=SMALL, training=TrainingConfig(use_dynamic_oracle=False)))
+    learner = learner_of(ParserConfig(network=SMALL, training=TrainingConfig(use_dynamic_oracle=False)))
     losses = []
     for _ in range(10):
         explored = learner.explore(batch_of(samples))
@@ -98,7 +98,9 @@ def test_an_update_lowers_the_loss_it_is_for() -> None:
 def test_batches_explored_together_are_one_update() -> None:
     """The mean over all violations, however they are spread over batches."""
     samples = random_sentences(SMALL, 12)
-    whole, parts = (learner_of(Config(network=SMALL, training=TrainingConfig(use_dynamic_oracle=False))) for _ in "12")
+    whole, parts = (
+        learner_of(ParserConfig(network=SMALL, training=TrainingConfig(use_dynamic_oracle=False))) for _ in "12"
+    )
     whole.learn(whole.explore(batch_of(samples)))
     whole.update()
     for part in (samples[:5], samples[5:]):
@@ -109,7 +111,7 @@ def test_batches_explored_together_are_one_update() -> None:
 
 
 def test_without_a_violation_nothing_changes() -> None:
-    learner = learner_of(Config(network=SMALL))
+    learner = learner_of(ParserConfig(network=SMALL))
     kept = {name: array.copy() for name, array in learner.arrays.items()}
     one_word = [sample for sample in random_sentences(SMALL, 30) if len(sample) == 1]
     learner.learn(learner.explore(batch_of(one_word)))
@@ -119,7 +121,7 @@ def test_without_a_violation_nothing_changes() -> None:
 
 def test_a_loss_that_is_not_finite_stops_training() -> None:
     samples = random_sentences(SMALL, 5)
-    learner = learner_of(Config(network=SMALL))
+    learner = learner_of(ParserConfig(network=SMALL))
     explored = learner.explore(batch_of(samples))
     learner.arrays["scorer.labelled"][:] = np.nan
     with pytest.raises(FloatingPointError, match="not a finite number"):

@@ -10,7 +10,7 @@ import pytest
 import torch
 from torch import Tensor
 
-from easyfirst.model.config import TrainingConfig
+from easyfirst.model.parser_config import TrainingConfig
 from easyfirst.training.optimizer import Optimizer
 
 SHAPES = {"words.embedding": (6, 3), "words.upos": (4, 2), "words.project": (5, 4), "words.bias": (4,)}

@@ -12,17 +12,17 @@ import numpy as np
 import pytest
 
 from easyfirst.errors import ConfigError, DataError, ModelError
-from easyfirst.model.config import preset
+from easyfirst.model.parser_config import preset
+from easyfirst.model.tagger_config import TaggerConfig, TaggerTraining
+from easyfirst.model.tagger_store import load_tagger
+from easyfirst.model.tokenizer_config import TokenizerConfig, TokenizerTraining
 from easyfirst.parser import load
-from easyfirst.text.tagger import Tagger
-from easyfirst.text.tagger_store import TaggerConfig, load_tagger
-from easyfirst.text.tokenizer_store import TokenizerConfig
+from easyfirst.text.tagging import Tagger
 from easyfirst.training.lock import sole_training
 from easyfirst.training.material import Job
 from easyfirst.training.pipeline import PARSER, PARTS, PipelineConfig, train_pipeline
 from easyfirst.training.supervised import Silent
-from easyfirst.training.tagger import TaggerLearning, accuracies
-from easyfirst.training.tokenizer import TokenizerLearning
+from easyfirst.training.tagger_task import accuracies
 from easyfirst.treebank.conllu import read_conllu
 
 TOY = Path(__file__).parent.parent.parent / "examples" / "toy"
@@ -32,9 +32,9 @@ CONFIG = PipelineConfig(
     parser=preset("paper", network=SMALL, training={"epochs": 2}),
     reads_all_tags=True,
     tokenizer=TokenizerConfig(character_dim=4, hidden_dim=4, token_dim=4),
-    tokenizer_learning=TokenizerLearning(epochs=2),
+    tokenizer_learning=TokenizerTraining(epochs=2),
     tagger=TaggerConfig(word_dim=4, character_dim=4, spelling_dim=4, bilstm_dim=4),
-    tagger_learning=TaggerLearning(epochs=2),
+    tagger_learning=TaggerTraining(epochs=2),
     folds=2,
 )
 
@@ -194,7 +194,7 @@ def test_parts_one_by_one(tmp_path: Path) -> None:
     before = files_of(job.out)
     train_pipeline(
         job,
-        replace(CONFIG, parts=("tagger",), tagger_learning=TaggerLearning(epochs=1, seed=2)),
+        replace(CONFIG, parts=("tagger",), tagger_learning=TaggerTraining(epochs=1, seed=2)),
         Listener(),
         overwrite=True,
     )
@@ -282,7 +282,7 @@ def test_a_tagger_without_the_tags_that_the_parser_reads(copy: Path, tmp_path: P
     train = tmp_path / "upos.conllu"
     sentences = [sentence.with_tags(xpos=["_"] * len(sentence)) for sentence in read_conllu(TRAIN)]
     train.write_bytes(b"".join(sentence.to_bytes() for sentence in sentences))
-    config = replace(CONFIG, tagger_learning=TaggerLearning(epochs=1))
+    config = replace(CONFIG, tagger_learning=TaggerTraining(epochs=1))
     train_pipeline(Job(train=train, out=copy), replace(config, parts=("tagger",)), Listener(), overwrite=True)
     with pytest.raises(ModelError, match="predicts no XPOS tags; choose --tags upos, or train it again"):
         train_pipeline(job_in(copy), replace(config, parts=(PARSER,)), Listener(), overwrite=True)
@@ -291,7 +291,7 @@ def test_a_tagger_without_the_tags_that_the_parser_reads(copy: Path, tmp_path: P
 def test_a_new_run_that_is_killed_can_be_resumed(copy: Path) -> None:
     """Of the old one nothing is left that would not go with it."""
     config = replace(
-        CONFIG, tokenizer_learning=TokenizerLearning(epochs=1), tagger_learning=TaggerLearning(epochs=1), folds=3
+        CONFIG, tokenizer_learning=TokenizerTraining(epochs=1), tagger_learning=TaggerTraining(epochs=1), folds=3
     )
     with pytest.raises(KeyboardInterrupt):
         train_pipeline(job_in(copy), config, Listener("tokenizer 1"), overwrite=True)

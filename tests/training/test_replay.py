@@ -12,7 +12,7 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from torch import Tensor
 
-from easyfirst.nn.network import network_of
+from easyfirst.nn.parser_network import network_of
 from easyfirst.nn.words import encode_words
 from easyfirst.parsing.engine import Engine
 from easyfirst.parsing.exploration import Attachments, Explorer, Violations

@@ -13,12 +13,12 @@ import pytest
 import torch
 
 from easyfirst.errors import ConfigError, ModelError
-from easyfirst.model.learning import LearningConfig
+from easyfirst.model.settings import TrainingSettings
 from easyfirst.nn.sequences import Drop
 from easyfirst.training.checkpoint import differences
 from easyfirst.training.supervised import Silent, learn
 
-CONFIG = LearningConfig(epochs=4, learning_rate=0.05, averaging=0.9, dropout=0.1)
+CONFIG = TrainingSettings(epochs=4, learning_rate=0.05, averaging=0.9, dropout=0.1)
 TIMES = {"seconds", "cpu_seconds", "decisions_per_cpu_second"}
 
 

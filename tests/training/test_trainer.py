@@ -16,14 +16,14 @@ import pytest
 import safetensors.numpy
 import torch
 
+from easyfirst.confidence.fitting import Example, fit_calibration
 from easyfirst.errors import ConfigError, DataError, EasyFirstError, ModelError
 from easyfirst.model.card import NO_LICENCE
-from easyfirst.model.config import Config, preset
-from easyfirst.model.store import load_model
-from easyfirst.model.vectors import external_table, read_vectors, scaled
-from easyfirst.model.word_vectors import WordVectors
+from easyfirst.model.embeddings import external_table, read_embeddings, scaled
+from easyfirst.model.parser_config import ParserConfig, preset
+from easyfirst.model.parser_store import load_parser
+from easyfirst.model.shared_vectors import SharedVectors
 from easyfirst.parser import load
-from easyfirst.parsing.calibrate import Example, fit_calibration
 from easyfirst.training.checkpoint import load_checkpoint
 from easyfirst.training.data import DataReport
 from easyfirst.training.epoch import EpochStats
@@ -76,7 +76,7 @@ def vectors(tmp_path: Path) -> Path:
 
 def config_of(
     *, name: str = "paper", epochs: int = 1, network: dict[str, Any] | None = None, **training: Any
-) -> Config:
+) -> ParserConfig:
     """A small network, with several updates an epoch of so few sentences."""
     network = SMALL | {"bilstm_layers": 1, "tree_layers": 1} | (network or {})
     return preset(name, network=network, training={"update_after": 20, "epochs": epochs} | training)
@@ -111,7 +111,7 @@ class Listener:
         raise NotImplementedError
 
 
-def train(job: Job, config: Config, listener: Listener, **options: bool) -> list[dict[str, Any]]:
+def train(job: Job, config: ParserConfig, listener: Listener, **options: bool) -> list[dict[str, Any]]:
     """Train a parser alone."""
     pipeline = PipelineConfig(parts=(PARSER,), parser=config, predicted_tags=False)
     return train_pipeline(job, pipeline, listener, **options)[PARSER]
@@ -181,7 +181,7 @@ def trained(tmp_path_factory: pytest.TempPathFactory, dev: Path) -> Trained:
 
 class TestConfidence:
     def test_it_is_fitted_to_the_best_epoch_on_dev(self, trained: Trained, dev: Path) -> None:
-        model = load_model(trained[0])
+        model = load_parser(trained[0])
         assert model.calibration is not None
         facts = model.calibration.fitted_on
         assert (facts.file, facts.sentences, facts.tags) == ("dev.conllu", 8, "given")
@@ -192,7 +192,7 @@ class TestConfidence:
 
     def test_without_dev_there_is_none(self, tmp_path: Path) -> None:
         train(Job(train=TOY, out=tmp_path / "model"), config_of(), Listener())
-        assert load_model(tmp_path / "model").calibration is None
+        assert load_parser(tmp_path / "model").calibration is None
 
     def test_a_run_that_was_stopped_before_it_fits_it_when_resumed(self, tmp_path: Path, dev: Path) -> None:
         job = Job(train=TOY, out=tmp_path / "model", dev=dev)
@@ -206,7 +206,7 @@ class TestConfidence:
         (tmp_path / "dev.conllu").write_text("1\tYes\t_\tINTJ\tUH\t_\t0\troot\t_\t_\n\n", encoding="utf-8")
         job = Job(train=TOY, out=tmp_path / "model", dev=tmp_path / "dev.conllu")
         train(job, config_of(), Listener())
-        assert load_model(job.out).calibration is None
+        assert load_parser(job.out).calibration is None
 
 
 class TestOutput:
@@ -309,7 +309,7 @@ class TestSelection:
     def test_the_last_without_dev(self, tmp_path: Path) -> None:
         train(Job(train=TOY, out=tmp_path / "m"), config_of(epochs=2), Listener())
         assert self.kept(tmp_path / "m")
-        assert load_model(tmp_path / "m").config.training.epochs == 2
+        assert load_parser(tmp_path / "m").config.training.epochs == 2
 
     def test_the_best_by_las(self, tmp_path: Path, dev: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         """Of equal ones the first: 33.33333 % is not better than 33.333 %."""
@@ -428,17 +428,17 @@ class TestOptions:
 
 class TestEmbeddings:
     def table(self, vectors: Path) -> np.ndarray:
-        return external_table(scaled(read_vectors(vectors)))
+        return external_table(scaled(read_embeddings(vectors)))
 
     def trained(self, out: Path, vectors: Path, **training: Any) -> np.ndarray:
         train(Job(train=TOY, out=out, vectors=vectors), config_of(**training), Listener())
-        return load_model(out).arrays["words.external"]
+        return load_parser(out).arrays["words.external"]
 
     def test_frozen_ones_stay_as_they_are_in_eight_bits(self, tmp_path: Path, vectors: Path) -> None:
         found = self.trained(tmp_path / "m", vectors, freeze_external=True, epochs=2)
-        rounded = WordVectors.of(scaled(read_vectors(vectors)))
+        rounded = SharedVectors.of(scaled(read_embeddings(vectors)))
         assert found.tobytes() == rounded.table.tobytes()
-        assert load_model(tmp_path / "m").vectors is not None
+        assert load_parser(tmp_path / "m").vectors is not None
         assert "words.external" not in arrays_of(tmp_path / "m", "weights.safetensors")
         np.testing.assert_allclose(found, self.table(vectors), atol=0.01 * np.abs(found).max())
         assert any("words.embedding" in name for name in arrays_of(tmp_path / "m", CHECKPOINT))
@@ -452,7 +452,7 @@ class TestEmbeddings:
     def test_all_formats_give_the_same_model(self, tmp_path: Path, vectors: Path) -> None:
         packed, arrays = tmp_path / "vectors.txt.gz", tmp_path / "vectors.npz"
         packed.write_bytes(gzip.compress(vectors.read_bytes()))
-        read = read_vectors(vectors)
+        read = read_embeddings(vectors)
         np.savez(arrays, words=np.array(read.words), vectors=read.vectors)
         for number, path in enumerate((vectors, packed, arrays)):
             self.trained(tmp_path / str(number), path)
@@ -564,7 +564,7 @@ class TestResume:
         for epochs, licence in ((2, None), (3, "CC BY 4.0")):
             job = Job(train=TOY, out=tmp_path / "m", licence=licence)
             train(job, config_of(epochs=epochs), Listener(), resume=True)
-            assert f"- Licence: {licence or 'CC0'}\n" in load_model(tmp_path / "m").card
+            assert f"- Licence: {licence or 'CC0'}\n" in load_parser(tmp_path / "m").card
 
     def test_vectors_where_there_were_none(self, tmp_path: Path) -> None:
         train(Job(train=TOY, out=tmp_path / "m"), config_of(), Listener())

@@ -10,7 +10,7 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from easyfirst.nn.network import network_of
+from easyfirst.nn.parser_network import network_of
 from easyfirst.parsing.exploration import Attachments
 from easyfirst.training.tree_encoder import TreeEncoder
 from tests.nn.random_models import Model, Sample, kinds_of_models, models

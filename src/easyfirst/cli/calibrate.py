@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from easyfirst.cli.files import STANDARD, STDIN, open_input, warn_of_name
+from easyfirst.cli.inputs import STANDARD, STDIN, open_input, warn_of_name
 from easyfirst.cli.threads import set_threads
 from easyfirst.errors import DataError, ModelError
 from easyfirst.treebank.conllu import ConlluReader
@@ -18,7 +18,7 @@ from easyfirst.treebank.tree import check_tree
 
 if TYPE_CHECKING:
     from easyfirst.parser import Parser
-    from easyfirst.parsing.parse import Parse
+    from easyfirst.results.parses import Parse
 
 FEW_SENTENCES = 200
 
@@ -59,9 +59,9 @@ def calibrate(
         )
     gold = read_gold(dev)
 
+    from easyfirst.confidence.fitting import calibrate_model
+    from easyfirst.confidence.reliability import to_markdown
     from easyfirst.parser import load
-    from easyfirst.parsing.calibrate import calibrate_model
-    from easyfirst.parsing.reliability import to_markdown
 
     path = find_model(model)
     parses = parse_gold(load(path), gold, model, predicted_tags=predicted_tags)
@@ -86,7 +86,7 @@ def read_gold(dev: str) -> list[Sentence]:
 
 def parse_gold(parser: Parser, gold: Sequence[Sentence], name: str, *, predicted_tags: bool) -> list[Parse]:
     """What a model makes of sentences that it is to be calibrated with; warns if they are not what they should be."""
-    from easyfirst.text.tagger import without_tags
+    from easyfirst.text.tagging import without_tags
 
     if len(gold) < FEW_SENTENCES:
         print(f"warning: {len(gold)} sentences are few: the probabilities will be rough", file=sys.stderr)

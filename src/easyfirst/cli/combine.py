@@ -10,12 +10,13 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from easyfirst.cli.calibrate import parse_gold, read_gold
-from easyfirst.cli.files import check_model_output, warn_of_name
+from easyfirst.cli.inputs import warn_of_name
+from easyfirst.cli.outputs import check_model_output
 from easyfirst.cli.threads import set_threads
 from easyfirst.errors import ModelError
 
 if TYPE_CHECKING:
-    from easyfirst.parsing.parse import Parse
+    from easyfirst.results.parses import Parse
     from easyfirst.treebank.sentence import Sentence
 
 
@@ -79,9 +80,9 @@ def combine(
 
 def _judge(out: Path, gold: Sequence[Sentence], parses: Sequence[Parse], dev: str, *, tags: str) -> None:
     """Score a model by its parses of dev data, and calibrate it; its card tells both."""
+    from easyfirst.confidence.fitting import calibrate_model
     from easyfirst.model.card import with_scores
-    from easyfirst.model.files import CARD, replace_file
-    from easyfirst.parsing.calibrate import calibrate_model
+    from easyfirst.model.directory import CARD, replace_file
     from easyfirst.treebank.scores import score
 
     calibrate_model(out, parses, gold, file=dev, tags=tags)

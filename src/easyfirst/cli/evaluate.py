@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from easyfirst.cli.files import STANDARD, STDIN, open_input, warn_of_name
-from easyfirst.cli.output import check_calibrated
+from easyfirst.cli.inputs import STANDARD, STDIN, open_input, warn_of_name
 from easyfirst.cli.threads import set_threads
+from easyfirst.cli.writers import check_calibrated
 from easyfirst.errors import DataError
 from easyfirst.treebank.conllu import ConlluReader
 from easyfirst.treebank.scores import Scores, WordsError, score
@@ -22,8 +22,8 @@ if TYPE_CHECKING:
     from rich.console import Console
     from rich.table import Table
 
-    from easyfirst.parsing.parse import Parse
-    from easyfirst.parsing.reliability import Judgement
+    from easyfirst.confidence.reliability import Judgement
+    from easyfirst.results.parses import Parse
 
 WIDTH = 120
 CONVENTIONS = {
@@ -152,9 +152,9 @@ def _score_model(
     """What a model makes of a treebank's words, and how far its confidence can be trusted."""
     set_threads(threads)
 
+    from easyfirst.confidence.fitting import judge_parses
     from easyfirst.parser import load
-    from easyfirst.parsing.calibrate import judge_parses
-    from easyfirst.text.tagger import without_tags
+    from easyfirst.text.tagging import without_tags
 
     assert model is not None
     parser = load(model)

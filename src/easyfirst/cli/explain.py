@@ -11,25 +11,18 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from easyfirst.cli.constraints import KeptHeads, Misc, constraints_reader
-from easyfirst.cli.files import (
-    STANDARD,
-    Inputs,
-    check_output,
-    is_standard_output,
-    keep_inputs,
-    open_output,
-    warn_of_name,
-)
+from easyfirst.cli.constraint_options import KeptHeads, Misc, constraints_reader
+from easyfirst.cli.inputs import STANDARD, Inputs, warn_of_name
 from easyfirst.cli.options import Format, InputFiles, ModelName, OutputFile
-from easyfirst.cli.output import identity, is_terminal
+from easyfirst.cli.outputs import check_output, is_standard_output, keep_inputs, open_output
 from easyfirst.cli.texts import Texts
 from easyfirst.cli.threads import set_threads
+from easyfirst.cli.writers import identity, is_terminal
 from easyfirst.errors import InputError
 
 if TYPE_CHECKING:
     from easyfirst.parser import Parser
-    from easyfirst.parsing.explanation import Explanation
+    from easyfirst.results.explanations import Explanation
     from easyfirst.treebank.sentence import Sentence
 
 
@@ -134,7 +127,7 @@ def _pieces(explanations: Iterable[Explanation], target: View, width: int | None
 
 def _heading(found: Explanation) -> str:
     """The sentence and, if it is known, how sure its tree is."""
-    from easyfirst.render.confidence import per_cent
+    from easyfirst.render.bands import per_cent
     from easyfirst.render.terminal import visible
 
     confidence = found.parse.confidence

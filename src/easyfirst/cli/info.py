@@ -11,14 +11,15 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from easyfirst.cli.files import check_output, warn_of_name
-from easyfirst.cli.output import is_terminal
+from easyfirst.cli.inputs import warn_of_name
+from easyfirst.cli.outputs import check_output
 from easyfirst.cli.threads import set_threads
+from easyfirst.cli.writers import is_terminal
 
 if TYPE_CHECKING:
+    from easyfirst.model.tagger_store import TaggerModel
+    from easyfirst.model.tokenizer_store import TokenizerModel
     from easyfirst.parser import Parser
-    from easyfirst.text.tagger_store import TaggerModel
-    from easyfirst.text.tokenizer_store import TokenizerModel
 
 
 def info(
@@ -46,7 +47,7 @@ def info(
 def describe(path: Path, parser: Parser | None = None) -> dict[str, Any]:
     """The facts about a model, as plain values for JSON. ``parser`` is what it loads as, if that has been done."""
     from easyfirst.model.card import licence_in, scores_in
-    from easyfirst.model.files import CARD, CONFIDENCE, CONFIG, REQUIRED, from_json
+    from easyfirst.model.directory import CARD, CONFIDENCE, CONFIG, REQUIRED, from_json
     from easyfirst.parser import load
 
     parser = load(path) if parser is None else parser
@@ -92,7 +93,7 @@ def _part(model: TaggerModel | TokenizerModel) -> dict[str, Any]:
 
 def _formats(path: Path) -> dict[str, int]:
     """In which version of the format the folders in a model are; the newest decides which easyfirst can read it."""
-    from easyfirst.model.files import CONFIG, from_json
+    from easyfirst.model.directory import CONFIG, from_json
     from easyfirst.model.part import TAGGER, TOKENIZER, VECTORS
 
     configs = {part: path / part / CONFIG for part in (TOKENIZER, TAGGER, VECTORS)}

@@ -7,8 +7,8 @@ from typing import Annotated
 
 import typer
 
-from easyfirst.cli.files import check_output
 from easyfirst.cli.info import describe, print_table
+from easyfirst.cli.outputs import check_output
 from easyfirst.cli.threads import set_threads
 
 

@@ -7,7 +7,8 @@ from typing import Annotated
 
 import typer
 
-from easyfirst.cli.files import check_model_output, warn_of_name
+from easyfirst.cli.inputs import warn_of_name
+from easyfirst.cli.outputs import check_model_output
 from easyfirst.cli.threads import set_threads
 
 

@@ -8,14 +8,15 @@ from typing import Annotated
 
 import typer
 
-from easyfirst.cli.constraints import KeptHeads, Misc, constraints_reader
-from easyfirst.cli.files import check_output, is_standard_output, keep_inputs, open_output, warn_of_name
+from easyfirst.cli.constraint_options import KeptHeads, Misc, constraints_reader
+from easyfirst.cli.inputs import warn_of_name
 from easyfirst.cli.options import Format, InputFiles, ModelName, OutputFile
-from easyfirst.cli.output import Target, check_calibrated, is_terminal, target_of
+from easyfirst.cli.outputs import check_output, is_standard_output, keep_inputs, open_output
 from easyfirst.cli.progress import reporting
 from easyfirst.cli.texts import Texts
 from easyfirst.cli.threads import set_threads
 from easyfirst.cli.work import DocumentWork, Options, SentenceWork, Work
+from easyfirst.cli.writers import Target, check_calibrated, is_terminal, target_of
 from easyfirst.errors import InputError
 
 

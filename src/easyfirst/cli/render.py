@@ -14,16 +14,8 @@ from typing import Annotated
 
 import typer
 
-from easyfirst.cli.files import (
-    STANDARD,
-    STDIN,
-    Inputs,
-    check_output,
-    is_standard_output,
-    keep_inputs,
-    open_input,
-    open_output,
-)
+from easyfirst.cli.inputs import STANDARD, STDIN, Inputs, open_input
+from easyfirst.cli.outputs import check_output, is_standard_output, keep_inputs, open_output
 from easyfirst.errors import DataError, InputError
 from easyfirst.render.displacy import to_displacy
 from easyfirst.render.dot import draw_dot

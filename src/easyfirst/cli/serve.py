@@ -13,11 +13,12 @@ from typing import Annotated
 
 import typer
 
-from easyfirst.cli.files import check_output, warn_of_name
 from easyfirst.cli.info import describe
+from easyfirst.cli.inputs import warn_of_name
 from easyfirst.cli.options import ModelName
-from easyfirst.cli.output import is_terminal
+from easyfirst.cli.outputs import check_output
 from easyfirst.cli.threads import set_threads
+from easyfirst.cli.writers import is_terminal
 from easyfirst.errors import EasyFirstError
 
 

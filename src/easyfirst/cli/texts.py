@@ -7,9 +7,9 @@ from collections import deque
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from easyfirst.cli.files import CONLLU_LINE, STANDARD, STDIN, open_input, require_files
+from easyfirst.cli.inputs import CONLLU_LINE, STANDARD, STDIN, open_input, require_files
 from easyfirst.errors import DataError
-from easyfirst.treebank.files import BYTE_ORDER_MARK, decode, read_lines
+from easyfirst.treebank.streams import BYTE_ORDER_MARK, decode, read_lines
 
 
 @dataclass(frozen=True, slots=True)

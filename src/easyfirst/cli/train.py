@@ -107,7 +107,7 @@ def train(
     """
     set_threads(threads)
     require_torch("training")
-    from easyfirst.model.config import preset as make_config
+    from easyfirst.model.parser_config import preset as make_config
 
     tables = _split_settings(setting or [])
     set_by_name = [f"{table}.{name}" for table, settings in tables.items() for name in settings]
@@ -203,7 +203,7 @@ def _hint(out: Path) -> str:
 
 def _part_settings(tagger: dict[str, Any], tokenizer: dict[str, Any], seed: int | None) -> dict[str, Any]:
     """The settings of the other parts, each split into those of its network and those of its training."""
-    from easyfirst.model.config import build_settings
+    from easyfirst.model.settings import build_settings
     from easyfirst.training.pipeline import PipelineConfig
 
     default = PipelineConfig()

@@ -10,16 +10,17 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from easyfirst.cli.extras import require_torch
-from easyfirst.cli.files import STANDARD, Inputs, check_output, keep_inputs, open_output, warn_of_name
+from easyfirst.cli.inputs import STANDARD, Inputs, warn_of_name
 from easyfirst.cli.options import Format, InputFiles, ModelName
-from easyfirst.cli.output import is_terminal
+from easyfirst.cli.outputs import check_output, keep_inputs, open_output
 from easyfirst.cli.progress import Report, reporting
 from easyfirst.cli.texts import Texts
 from easyfirst.cli.threads import set_threads
+from easyfirst.cli.writers import is_terminal
 from easyfirst.errors import DataError, ModelError
 
 if TYPE_CHECKING:
-    from easyfirst.text.tokenizer import Tokenizer
+    from easyfirst.text.tokenizing import Tokenizer
 
 SUFFIX = ".npz"
 MANY_WORDS = 1_000_000
@@ -77,11 +78,11 @@ def vectors(
     set_threads(threads)
     require_torch("making vectors")
 
-    from easyfirst.model.vectors import read_vectors, side_by_side, write_vectors
+    from easyfirst.model.embeddings import read_embeddings, side_by_side, write_embeddings
     from easyfirst.training.cooccurrence import CooccurrenceConfig, learn_vectors
 
     config = CooccurrenceConfig(dim=dim, window=window, min_count=min_count)
-    others = None if beside is None else read_vectors(beside)
+    others = None if beside is None else read_embeddings(beside)
     sentences = _sentences(inputs or [], source, model)
     if not quiet and is_terminal(sys.stdin) and STANDARD in (inputs or [STANDARD]):
         print("reading from the terminal; Ctrl-D ends the input", file=sys.stderr)
@@ -96,7 +97,7 @@ def vectors(
             print(f"{n_words:,} words in the text, vectors of {n:,} different ones", file=sys.stderr)
         if others is not None:
             found = side_by_side(found, others)
-        write_vectors(stream, found)
+        write_embeddings(stream, found)
     if not quiet:
         print(f"the vectors are in {output}: {len(found.words):,} words, {found.dim} numbers each", file=sys.stderr)
 

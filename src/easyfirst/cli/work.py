@@ -7,16 +7,16 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Protocol
 
-from easyfirst.cli.files import STANDARD, Inputs
-from easyfirst.cli.output import Target, document_writer, sentence_writer
+from easyfirst.cli.inputs import STANDARD, Inputs
 from easyfirst.cli.progress import Report
 from easyfirst.cli.texts import Place, Texts
+from easyfirst.cli.writers import Target, document_writer, sentence_writer
 
 if TYPE_CHECKING:
-    from easyfirst.model.vocab import Vocabulary
+    from easyfirst.constraints.arguments import ConstraintsOf
+    from easyfirst.model.parser_vocabulary import ParserVocabulary
     from easyfirst.parser import Parser
-    from easyfirst.parsing.parse import Parse
-    from easyfirst.text.constraints import ConstraintsOf
+    from easyfirst.results.parses import Parse
 
 MANY_UNKNOWN = 0.3
 """The share of tags that the model may not know without a warning."""
@@ -126,7 +126,7 @@ class DocumentWork:
 class _TagCheck:
     """Counts the tags that the model has never seen: if they are many, they are probably of another tagset."""
 
-    def __init__(self, vocabulary: Vocabulary) -> None:
+    def __init__(self, vocabulary: ParserVocabulary) -> None:
         self._vocabulary = vocabulary
         self._n_unknown = dict.fromkeys(vocabulary.tags, 0)
 

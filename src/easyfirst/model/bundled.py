@@ -6,9 +6,9 @@ from os import PathLike, fspath
 from pathlib import Path
 
 from easyfirst.errors import ModelError
-from easyfirst.model.files import CONFIG
+from easyfirst.model.directory import CONFIG
 
-FOLDER = Path(__file__).parent.parent / "models"
+FOLDER = Path(__file__).parent.parent / "bundled_models"
 
 
 def bundled_models() -> dict[str, Path]:

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import PurePath
 
-from easyfirst.model.config import Config
+from easyfirst.model.parser_config import ParserConfig
 from easyfirst.treebank.scores import Scores
 
 NO_LICENCE = "not stated: ask whoever trained it"
@@ -41,7 +41,7 @@ class CardFacts:
     name: str
     date: datetime.date
     easyfirst_version: str
-    config: Config
+    config: ParserConfig
     data: Sequence[DataFacts]
     scores: Scores | None = None  # on the development data
     best_epoch: int | None = None
@@ -65,7 +65,7 @@ class CombinedFacts:
 
     date: datetime.date
     easyfirst_version: str
-    config: Config
+    config: ParserConfig
     members: Sequence[MemberFacts]
 
 
@@ -156,7 +156,7 @@ def licence_in(card: str) -> str | None:
     return found[1] if found else None
 
 
-def _summary(config: Config) -> str:
+def _summary(config: ParserConfig) -> str:
     tags = {"none": "no tags", "upos": "UPOS tags", "xpos": "XPOS tags", "both": "UPOS and XPOS tags"}
     return (
         "A dependency parser for easyfirst: easy-first, bottom-up parsing with "

@@ -25,7 +25,7 @@ from typing import Any, NoReturn
 import numpy.typing as npt
 
 from easyfirst.errors import ConfigError, ModelError
-from easyfirst.model.files import (
+from easyfirst.model.directory import (
     CARD,
     CONFIG,
     VOCABULARY,
@@ -36,7 +36,7 @@ from easyfirst.model.files import (
     require_model,
     to_json,
 )
-from easyfirst.model.weights import pack_weights, read_weights, shrink
+from easyfirst.model.weight_files import pack_weights, read_weights, shrink
 
 PLAIN_FORMAT_VERSION = 1
 """Of a part whose weights are numbers of 16 or 32 bits."""

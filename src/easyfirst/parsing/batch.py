@@ -12,22 +12,23 @@ from dataclasses import replace
 import numpy as np
 import numpy.typing as npt
 
+from easyfirst.confidence.calibration import Calibration
+from easyfirst.constraints.chooser import Constrained
+from easyfirst.constraints.conflicts import check_constraints
 from easyfirst.errors import DataError, InputError, ModelError
-from easyfirst.model.calibration import Calibration
-from easyfirst.model.config import Config
-from easyfirst.model.vocab import Vocabulary, tags_of
+from easyfirst.model.lexicon import tags_of
+from easyfirst.model.parser_config import ParserConfig
+from easyfirst.model.parser_vocabulary import ParserVocabulary
 from easyfirst.nn.activations import overflow_is_fine
 from easyfirst.nn.arrays import Floats
 from easyfirst.nn.namespace import NUMPY
-from easyfirst.nn.network import networks_of
+from easyfirst.nn.parser_network import networks_of
 from easyfirst.nn.sequences import Packing
 from easyfirst.nn.words import encode_words
-from easyfirst.parsing.conflicts import check_constraints
-from easyfirst.parsing.constrained import Constrained
 from easyfirst.parsing.derivation import Derivations, Steps
 from easyfirst.parsing.engine import Choose, Engine, easiest
-from easyfirst.parsing.parse import Parse
 from easyfirst.parsing.workspace import Workspace
+from easyfirst.results.parses import Parse
 from easyfirst.treebank.sentence import Sentence
 
 BATCH_SIZE = 256
@@ -41,7 +42,7 @@ READ_AT_ONCE = 96
 class BatchParser:
     """Parses any number of sentences with fixed weights. Parsing changes nothing in it, so threads may share it."""
 
-    def __init__(self, engine: Engine, vocabulary: Vocabulary, calibration: Calibration | None = None) -> None:
+    def __init__(self, engine: Engine, vocabulary: ParserVocabulary, calibration: Calibration | None = None) -> None:
         self.engine = engine
         self.vocabulary = vocabulary
         self.calibration = calibration
@@ -50,8 +51,8 @@ class BatchParser:
     def of(
         cls,
         arrays: Mapping[str, Floats],
-        config: Config,
-        vocabulary: Vocabulary,
+        config: ParserConfig,
+        vocabulary: ParserVocabulary,
         calibration: Calibration | None = None,
     ) -> BatchParser:
         """From the arrays of a model."""
@@ -108,7 +109,11 @@ def _with_fixed_root(parse: Parse) -> Parse:
 
 
 def check_tags(
-    sentence: Sentence, tag_kinds: Sequence[str], vocabulary: Vocabulary | None = None, *, name: str = "this sentence"
+    sentence: Sentence,
+    tag_kinds: Sequence[str],
+    vocabulary: ParserVocabulary | None = None,
+    *,
+    name: str = "this sentence",
 ) -> None:
     """Raise an error if a sentence has no word with a tag of a kind that is needed (a single ``_`` is an unknown tag),
     unless the vocabulary knows ``_`` as a tag, because words of the treebank had none.
@@ -146,7 +151,10 @@ def _batches(lengths: Sequence[int], *, batch_size: int, max_words: int) -> Iter
 
 
 def _read_off(
-    sentences: Sequence[Sentence], derivations: Derivations, vocabulary: Vocabulary, calibration: Calibration | None
+    sentences: Sequence[Sentence],
+    derivations: Derivations,
+    vocabulary: ParserVocabulary,
+    calibration: Calibration | None,
 ) -> Iterator[Parse]:
     """The trees of a batch. The engine's arrays go step by step; these go sentence by sentence."""
     starts = derivations.starts

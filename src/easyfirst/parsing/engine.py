@@ -23,7 +23,7 @@ from easyfirst.nn import scorer, trees
 from easyfirst.nn.activations import MINUS_TWO, TWO, overflow_is_fine, sigmoid_of_negated_
 from easyfirst.nn.arrays import Floats, Ints
 from easyfirst.nn.namespace import NUMPY
-from easyfirst.nn.network import Network
+from easyfirst.nn.parser_network import Network
 from easyfirst.nn.stacks import Stack, stack_of
 from easyfirst.nn.trees import LEFT, RIGHT
 from easyfirst.parsing.candidates import Candidates

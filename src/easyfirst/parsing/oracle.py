@@ -11,7 +11,7 @@ gold tree there is always a correct action, whatever mistakes came before.
 Gold trees may be known in part. A word whose head is not known loses nothing wherever it is attached, as if its gold
 head had gone, and counts as nobody's missing modifier; if only its relation is not known, its gold head is correct
 under any. Known arcs between pending words that fit into some projective tree fit into one whatever is attached
-(see :mod:`easyfirst.parsing.feasible`), so there is always a correct action here too.
+(see :mod:`easyfirst.constraints.feasible`), so there is always a correct action here too.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ import numpy as np
 
 from easyfirst.nn.arrays import Bools, Ints
 
-UNKNOWN = -1
+NOT_ANNOTATED = -1
 """Stands for a head, or a relation, that the gold tree does not tell."""
 
 
@@ -32,12 +32,12 @@ class Gold:
     """The gold trees of a batch, over its rows."""
 
     heads: Ints  # (n_rows + 1,) the row of each word's head; the root's is the outside, an unknown one comes after that
-    relations: Ints  # (n_rows + 1,) UNKNOWN if it is not known though the head is
+    relations: Ints  # (n_rows + 1,) NOT_ANNOTATED if it is not known though the head is
 
     @classmethod
     def of(cls, heads: Sequence[Sequence[int]], relations: Sequence[Sequence[int]]) -> Gold:
         """From 1-based heads (0 = root) and relation numbers (the root's is not looked at), sentence by sentence.
-        Either may be UNKNOWN."""
+        Either may be NOT_ANNOTATED."""
         outside = sum(map(len, heads))
         head_rows = np.full(outside + 1, outside, dtype=np.int64)
         relation_ids = np.zeros(outside + 1, dtype=np.int64)
@@ -54,7 +54,7 @@ class Gold:
 def rows_of_heads(heads: Ints, starts: Ints | int, outside: int) -> Ints:
     """The rows of 1-based heads of words whose sentences begin at the rows ``starts``."""
     rows = np.where(heads == 0, outside, heads - 1 + starts)
-    return np.where(heads == UNKNOWN, outside + 1, rows)
+    return np.where(heads == NOT_ANNOTATED, outside + 1, rows)
 
 
 class Oracle:
@@ -65,7 +65,7 @@ class Oracle:
     def __init__(self, gold: Gold) -> None:
         self.gold = gold
         outside = len(gold.heads) - 1
-        self._has_unknown_relations = bool((gold.relations == UNKNOWN).any())
+        self._has_unknown_relations = bool((gold.relations == NOT_ANNOTATED).any())
         self.n_missing = np.bincount(gold.heads[:outside], minlength=outside + 2)
         """Gold modifiers of each word not yet attached, to whatever head."""
         self.is_gone = np.zeros(outside + 2, dtype=bool)
@@ -78,7 +78,7 @@ class Oracle:
         is_complete = self.n_missing[m] == 0
         is_gold, is_free = is_complete & (gold_head == h), is_complete & self.is_gone[gold_head]
         if self._has_unknown_relations:
-            is_unknown = self.gold.relations[m] == UNKNOWN
+            is_unknown = self.gold.relations[m] == NOT_ANNOTATED
             return is_gold & ~is_unknown, is_free | (is_gold & is_unknown)
         return is_gold, is_free
 

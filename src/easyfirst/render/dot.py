@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from easyfirst.render.confidence import band_of, per_cent
+from easyfirst.render.bands import band_of, per_cent
 from easyfirst.render.drawing import Drawing
 
 _CONTROL = re.compile("[\x00-\x1f\x7f-\x9f\ud800-\udfff]")

@@ -15,7 +15,7 @@ from collections.abc import Iterable, Iterator
 from functools import cache
 from importlib.resources import files
 
-from easyfirst.render.confidence import per_cent
+from easyfirst.render.bands import per_cent
 from easyfirst.render.drawing import Drawing
 from easyfirst.render.markup import element, escape
 from easyfirst.render.svg import WIDTH, dark_style, draw_svg

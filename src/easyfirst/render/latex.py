@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 
-from easyfirst.render.confidence import band_of
+from easyfirst.render.bands import band_of
 from easyfirst.render.drawing import Drawing
 
 HEAD = r"""\documentclass[multi=dependency,border=4pt]{standalone}

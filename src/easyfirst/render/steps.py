@@ -7,7 +7,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from easyfirst.render.confidence import per_cent
+from easyfirst.render.bands import per_cent
 from easyfirst.render.terminal import cut, pad, visible
 
 AROUND = 4

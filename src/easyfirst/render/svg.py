@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import Literal
 
 from easyfirst.errors import InputError
-from easyfirst.render.confidence import BANDS, band_of, per_cent
+from easyfirst.render.bands import BANDS, band_of, per_cent
 from easyfirst.render.drawing import Drawing
 from easyfirst.render.layout import FORM_SIZE, LABEL_SIZE, MARGIN, TAG_SIZE, Piece, Place, label_of, lay_out, text_width
 from easyfirst.render.markup import element, escape, number

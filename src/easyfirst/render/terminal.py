@@ -14,7 +14,7 @@ from __future__ import annotations
 import unicodedata
 from collections.abc import Sequence
 
-from easyfirst.render.confidence import band_of, per_cent
+from easyfirst.render.bands import band_of, per_cent
 
 UP, DOWN, LEFT, RIGHT = 1, 2, 4, 8
 _LINES = {

@@ -8,12 +8,12 @@ from itertools import accumulate, islice
 from typing import Any, TypeAlias
 
 from easyfirst.parser import Parser
-from easyfirst.parsing.explanation import Explanation
-from easyfirst.parsing.parse import Parse
+from easyfirst.results.documents import Document
+from easyfirst.results.explanations import Explanation
+from easyfirst.results.parses import Parse
 from easyfirst.server.asked import Asked, Given, Texts, check_length, check_words
-from easyfirst.server.errors import RefusedError
 from easyfirst.server.limits import Limits
-from easyfirst.text.document import Document
+from easyfirst.server.refusals import RefusedError
 from easyfirst.text.sentences import joined, sentences_of
 from easyfirst.treebank.raw_text import Token
 from easyfirst.treebank.sentence import Sentence

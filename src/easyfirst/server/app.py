@@ -23,10 +23,10 @@ from easyfirst.server.asked import Asked, check_words, read_asked
 from easyfirst.server.batching import Batcher
 from easyfirst.server.body import Bodies
 from easyfirst.server.docs import draw_docs
-from easyfirst.server.errors import MediaTypeError, RefusedError
 from easyfirst.server.guard import JSON, Guard, error_response, refusal
 from easyfirst.server.limits import Limits
 from easyfirst.server.page import EXPLAINED_WORDS, Form, draw_page, policy, read_form
+from easyfirst.server.refusals import MediaTypeError, RefusedError
 
 logger = logging.getLogger("uvicorn.error")
 

@@ -8,11 +8,11 @@ from typing import Any, TypeAlias, cast
 
 from pydantic_core import from_json
 
+from easyfirst.inputs import to_sentence
 from easyfirst.parser import Parser
 from easyfirst.parsing.batch import check_tags
-from easyfirst.server.errors import BadRequestError, RefusedError, TooLargeError
 from easyfirst.server.limits import Limits
-from easyfirst.text.given import to_sentence
+from easyfirst.server.refusals import BadRequestError, RefusedError, TooLargeError
 from easyfirst.treebank.sentence import Sentence
 
 KEYS = ("text", "sentences", "tokens")

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from queue import Empty, SimpleQueue
 from typing import Generic, TypeVar
 
-from easyfirst.server.errors import BusyError, TooSlowError
+from easyfirst.server.refusals import BusyError, TooSlowError
 
 PAUSE, PATIENCE = 0.003, 0.03
 """Seconds. A batch is closed when no other request has come for so long, or when its first one has waited so long."""

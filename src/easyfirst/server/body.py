@@ -8,8 +8,8 @@ from contextlib import asynccontextmanager
 import anyio
 from starlette.requests import ClientDisconnect, Request
 
-from easyfirst.server.errors import BadRequestError, BusyError, SlowBodyError, TooLargeError
 from easyfirst.server.limits import Limits
+from easyfirst.server.refusals import BadRequestError, BusyError, SlowBodyError, TooLargeError
 
 
 class Bodies:

@@ -16,7 +16,7 @@ from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from easyfirst.server.answers import to_json
-from easyfirst.server.errors import ForbiddenError, RefusedError, WrongHostError
+from easyfirst.server.refusals import ForbiddenError, RefusedError, WrongHostError
 
 LOCAL = "localhost"
 JSON = "application/json"

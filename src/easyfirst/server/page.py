@@ -12,14 +12,14 @@ from urllib.parse import parse_qs
 
 from easyfirst.errors import InputError
 from easyfirst.parser import Parser
-from easyfirst.render.confidence import per_cent
+from easyfirst.render.bands import per_cent
 from easyfirst.render.drawing import Drawing
 from easyfirst.render.html import content_rules, draw_section, page_script, page_style
 from easyfirst.render.markup import element, escape
 from easyfirst.server.answers import SentenceAnswer
 from easyfirst.server.asked import Asked, texts_asked, words_asked
-from easyfirst.server.errors import BadRequestError
 from easyfirst.server.limits import Limits
+from easyfirst.server.refusals import BadRequestError
 
 KINDS = {
     "text": "text, to be split into sentences",

@@ -6,9 +6,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from easyfirst.model.tokenizer_vocabulary import Characters
 from easyfirst.nn.arrays import Bools, Ints
-from easyfirst.nn.tokenizer import INSIDE, TOKEN_END
-from easyfirst.text.script import Characters
+from easyfirst.nn.tokenizer_network import INSIDE, TOKEN_END
 
 MAX_TOKEN_CHARACTERS = 500
 """A token with more characters, white space not counted, is cut."""

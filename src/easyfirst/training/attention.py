@@ -15,7 +15,7 @@ import torch
 from torch import Tensor
 from torch.nn.functional import cross_entropy, leaky_relu, pad
 
-from easyfirst.model.parameters import glorot
+from easyfirst.model.initial_values import glorot
 from easyfirst.nn.arrays import Floats, Ints
 from easyfirst.nn.sequences import Drop
 from easyfirst.parsing.oracle import Gold

@@ -17,7 +17,7 @@ import safetensors
 import safetensors.numpy
 
 from easyfirst.errors import ModelError
-from easyfirst.model.files import replace_file
+from easyfirst.model.directory import replace_file
 
 FILE = "checkpoint.safetensors"
 FORMAT_VERSION = 1

@@ -20,9 +20,9 @@ import numpy as np
 import torch
 
 from easyfirst.errors import ConfigError, DataError
-from easyfirst.model.learning import check_finite
-from easyfirst.model.vectors import LONGEST, Vectors
-from easyfirst.model.vocab import normalise
+from easyfirst.model.embeddings import LONGEST, Embeddings
+from easyfirst.model.lexicon import normalise
+from easyfirst.model.settings import check_finite
 from easyfirst.nn.arrays import Floats, Ints
 
 SMOOTHING = 0.75
@@ -62,7 +62,7 @@ class CooccurrenceConfig:
             raise ConfigError("seed must not be negative")
 
 
-def learn_vectors(sentences: Iterable[Sequence[str]], config: CooccurrenceConfig) -> Vectors:
+def learn_vectors(sentences: Iterable[Sequence[str]], config: CooccurrenceConfig) -> Embeddings:
     """Vectors of the normalised forms in some sentences, the most frequent first.
 
     Of the text, some sixteen bytes a word are kept, and the counts."""
@@ -77,7 +77,7 @@ def learn_vectors(sentences: Iterable[Sequence[str]], config: CooccurrenceConfig
     is_told = lengths > NOISE * lengths.max()
     if not is_told.any():
         raise DataError("no word of the text has neighbours that tell it from others; take more text")
-    return Vectors(tuple(text.words), np.where(is_told, vectors / np.where(is_told, lengths, 1), 0))
+    return Embeddings(tuple(text.words), np.where(is_told, vectors / np.where(is_told, lengths, 1), 0))
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,16 +7,16 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from easyfirst.model.vocab import UNKNOWN, Vocabulary
+from easyfirst.model.lexicon import UNKNOWN
+from easyfirst.model.parser_vocabulary import ParserVocabulary
 from easyfirst.nn.arrays import Floats, Ints
 from easyfirst.nn.words import WordIds
-from easyfirst.parsing.oracle import UNKNOWN as NOT_KNOWN
-from easyfirst.parsing.oracle import Gold, rows_of_heads
+from easyfirst.parsing.oracle import NOT_ANNOTATED, Gold, rows_of_heads
 from easyfirst.treebank.sentence import Sentence
 
 
 @dataclass(frozen=True, slots=True)
-class Batch:
+class ParserBatch:
     """Some sentences, longest first."""
 
     lengths: Ints
@@ -28,25 +28,25 @@ class Batch:
         return int(self.lengths.sum())
 
 
-class Corpus:
+class ParserCorpus:
     """Training sentences: projective, with heads and relations, of which some may not be known."""
 
-    def __init__(self, sentences: Sequence[Sentence], vocabulary: Vocabulary) -> None:
+    def __init__(self, sentences: Sequence[Sentence], vocabulary: ParserVocabulary) -> None:
         self.ids = vocabulary.encode(sentences)
         self.lengths = np.array([len(sentence) for sentence in sentences], dtype=np.int64)
         self._starts = np.cumsum(self.lengths) - self.lengths
-        heads = (NOT_KNOWN if head is None else head for sentence in sentences for head in sentence.heads)
+        heads = (NOT_ANNOTATED if head is None else head for sentence in sentences for head in sentence.heads)
         self._heads = np.array(list(heads), dtype=np.int64)
         numbers = {relation: number for number, relation in enumerate(vocabulary.relations)}
         labels = (relation for sentence in sentences for relation in sentence.relations)
         # a relation that is no row's is never asked for: a root's, or that of a word whose head is not known
-        known = [NOT_KNOWN if label is None else numbers.get(label, 0) for label in labels]
+        known = [NOT_ANNOTATED if label is None else numbers.get(label, 0) for label in labels]
         self._relations = np.array(known, dtype=np.int64)
 
     def __len__(self) -> int:
         return len(self.lengths)
 
-    def batch(self, numbers: Ints, *, unknown_prob: Floats, rng: np.random.Generator) -> Batch:
+    def batch(self, numbers: Ints, *, unknown_prob: Floats, rng: np.random.Generator) -> ParserBatch:
         """Sentences by their numbers. Words become unknown by chance, row by row of ``unknown_prob`` (section 5.3)."""
         numbers = numbers[np.argsort(-self.lengths[numbers], kind="stable")]
         lengths = self.lengths[numbers]
@@ -58,7 +58,7 @@ class Corpus:
             heads=np.append(rows_of_heads(heads, np.repeat(starts, lengths), n_words), n_words),
             relations=np.append(self._relations[rows], 0),
         )
-        return Batch(lengths, drop_words(_select(self.ids, rows), unknown_prob, rng), gold)
+        return ParserBatch(lengths, drop_words(_select(self.ids, rows), unknown_prob, rng), gold)
 
 
 def _select(ids: WordIds, rows: Ints) -> WordIds:

@@ -9,16 +9,17 @@ from os import PathLike, fspath
 
 import numpy as np
 
+from easyfirst.constraints.feasible import Wanted, find_tree
 from easyfirst.errors import DataError
-from easyfirst.model.vocab import Vocabulary, external_ids, normalise, tags_of
-from easyfirst.nn.network import TAG_KINDS
-from easyfirst.parsing.feasible import Wanted, find_tree
+from easyfirst.model.lexicon import external_ids, normalise, tags_of
+from easyfirst.model.parser_vocabulary import ParserVocabulary
+from easyfirst.nn.parser_network import TAG_KINDS
 from easyfirst.treebank.conllu import ConlluReader
-from easyfirst.treebank.files import open_file
 from easyfirst.treebank.partial import check_known_arcs, knows_nothing
 from easyfirst.treebank.projective import is_projective
 from easyfirst.treebank.scores import percent
 from easyfirst.treebank.sentence import Sentence
+from easyfirst.treebank.streams import open_file
 from easyfirst.treebank.tree import check_tree
 
 
@@ -117,7 +118,9 @@ def _fits_projective_tree(sentence: Sentence) -> bool:
     return find_tree(Wanted.fixed(sentence.heads)) is not None
 
 
-def describe(train: Treebank, kept: Sequence[Sentence], dev: Treebank | None, vocabulary: Vocabulary) -> DataReport:
+def describe(
+    train: Treebank, kept: Sequence[Sentence], dev: Treebank | None, vocabulary: ParserVocabulary
+) -> DataReport:
     """Count what there is; those training sentences that are ``kept`` are learnt from."""
     n_train = len(train.sentences)
     n_known = sum(not knows_nothing(sentence) for sentence in train.sentences)
@@ -141,7 +144,7 @@ def describe(train: Treebank, kept: Sequence[Sentence], dev: Treebank | None, vo
     )
 
 
-def _n_with_vector(treebank: Treebank, vocabulary: Vocabulary) -> int:
+def _n_with_vector(treebank: Treebank, vocabulary: ParserVocabulary) -> int:
     if vocabulary.external is None:
         return 0
     forms = [form for sentence in treebank.sentences for form in sentence.forms]

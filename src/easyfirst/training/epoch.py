@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from easyfirst.nn.arrays import Ints
-from easyfirst.training.corpus import Corpus, unknown_probabilities
+from easyfirst.training.corpus import ParserCorpus, unknown_probabilities
 from easyfirst.training.learner import Learner
 
 MAX_WORDS = 4000
@@ -40,7 +40,7 @@ class EpochStats:
 class Teacher:
     """Takes a learner through epochs of a corpus."""
 
-    def __init__(self, learner: Learner, corpus: Corpus, counts: Ints) -> None:
+    def __init__(self, learner: Learner, corpus: ParserCorpus, counts: Ints) -> None:
         self.learner = learner
         self.corpus = corpus
         self.violation_rate = 1.0

@@ -26,13 +26,14 @@ from typing import Any, Protocol
 import numpy as np
 
 from easyfirst.errors import ConfigError, ModelError
-from easyfirst.model.files import from_json, replace_file
-from easyfirst.model.word_vectors import WordVectors
-from easyfirst.nn.network import TAG_KINDS
-from easyfirst.text.tagger import Tagger, Tags
-from easyfirst.text.tagger_store import TaggerConfig, load_tagger
+from easyfirst.model.directory import from_json, replace_file
+from easyfirst.model.shared_vectors import SharedVectors
+from easyfirst.model.tagger_config import TaggerConfig, TaggerTraining
+from easyfirst.model.tagger_store import load_tagger
+from easyfirst.nn.parser_network import TAG_KINDS
+from easyfirst.text.tagging import Tagger, Tags
 from easyfirst.training import checkpoint, supervised
-from easyfirst.training.tagger import TaggerLearning, TaggerTask, accuracies
+from easyfirst.training.tagger_task import TaggerTask, accuracies
 from easyfirst.treebank.raw_text import is_new_document
 from easyfirst.treebank.sentence import Sentence
 
@@ -58,8 +59,8 @@ class Fold:
     held_out: Sequence[Sentence]
     others: Sequence[Sentence]
     config: TaggerConfig
-    learning: TaggerLearning
-    vectors: WordVectors | None
+    learning: TaggerTraining
+    vectors: SharedVectors | None
     folder: Path
     """Gets ``fold-<number>.json`` when the fold is done, and its training run until then."""
     fingerprint: str
@@ -86,9 +87,9 @@ def jackknife(
     sentences: Sequence[Sentence],
     n_folds: int,
     config: TaggerConfig,
-    learning: TaggerLearning,
+    learning: TaggerTraining,
     *,
-    vectors: WordVectors | None,
+    vectors: SharedVectors | None,
     folder: Path,
     reporter: FoldReporter,
     seed: int,
@@ -167,7 +168,7 @@ def _deal(documents: Sequence[int], n_folds: int, seed: int) -> list[int]:
     return np.repeat(folds, documents).tolist()
 
 
-def _fingerprint(sentences: Sequence[Sentence], settings: object, vectors: WordVectors | None) -> str:
+def _fingerprint(sentences: Sequence[Sentence], settings: object, vectors: SharedVectors | None) -> str:
     digest = hashlib.sha256(json.dumps([settings, vectors.sha256 if vectors else None]).encode())
     for sentence in sentences:
         digest.update(sentence.to_bytes())

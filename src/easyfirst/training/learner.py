@@ -10,11 +10,11 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from easyfirst.model.config import Config
-from easyfirst.model.parameters import TABLES
+from easyfirst.model.parser_config import ParserConfig
+from easyfirst.model.parser_weights import TABLES
 from easyfirst.nn.activations import overflow_is_fine
 from easyfirst.nn.arrays import Floats
-from easyfirst.nn.network import Network, network_of
+from easyfirst.nn.parser_network import Network, network_of
 from easyfirst.nn.sequences import Packing
 from easyfirst.nn.words import encode_words
 from easyfirst.parsing.engine import Engine
@@ -22,7 +22,7 @@ from easyfirst.parsing.exploration import Explorer
 from easyfirst.parsing.workspace import Workspace
 from easyfirst.training.attention import Attention, initial_attention
 from easyfirst.training.average import Average
-from easyfirst.training.corpus import Batch
+from easyfirst.training.corpus import ParserBatch
 from easyfirst.training.dropout import dropout
 from easyfirst.training.optimizer import Optimizer
 from easyfirst.training.replay import hinge_losses
@@ -42,7 +42,7 @@ class Explored:
 class Learner:
     """The weights, in one memory for PyTorch to change and for NumPy to parse with."""
 
-    def __init__(self, arrays: Mapping[str, Floats], config: Config, rng: np.random.Generator) -> None:
+    def __init__(self, arrays: Mapping[str, Floats], config: ParserConfig, rng: np.random.Generator) -> None:
         self.config = config
         self.rng = rng
         self.parameters = {name: torch.from_numpy(array) for name, array in arrays.items()}
@@ -77,7 +77,7 @@ class Learner:
         """The parser to be kept: with the averaged weights, or without averaging with the last ones."""
         return Engine(network_of(self.average.arrays, rnn=self.config.network.rnn))
 
-    def explore(self, batch: Batch) -> Explored:
+    def explore(self, batch: ParserBatch) -> Explored:
         """Parse a batch, following the parser's own mistakes (Algorithm 4), and note the violations."""
         training = self.config.training
         with overflow_is_fine():

@@ -8,7 +8,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from easyfirst.errors import ModelError
-from easyfirst.model.files import prepare_directory
+from easyfirst.model.directory import prepare_directory
 
 
 @contextmanager

@@ -9,9 +9,9 @@ from pathlib import Path
 
 import numpy as np
 
-from easyfirst.model.config import Config
-from easyfirst.model.vectors import Vectors, external_table, first_vectors, read_vectors, scaled
-from easyfirst.model.word_vectors import WordVectors
+from easyfirst.model.embeddings import Embeddings, external_table, first_embeddings, read_embeddings, scaled
+from easyfirst.model.parser_config import ParserConfig
+from easyfirst.model.shared_vectors import SharedVectors
 from easyfirst.nn.arrays import Floats
 from easyfirst.training.data import Treebank, check_tags_given, projective_part, read_treebank
 from easyfirst.treebank.sentence import Sentence
@@ -38,9 +38,9 @@ class Material:
 
     train: Treebank
     dev: Treebank | None = None
-    vectors: Vectors | None = None
+    vectors: Embeddings | None = None
     """To be trained on."""
-    shared_vectors: WordVectors | None = None
+    shared_vectors: SharedVectors | None = None
     """Not to be trained on."""
     note: str = ""
     """What the model's card is to say of the training data."""
@@ -53,9 +53,9 @@ class Material:
         dev = read_treebank(job.dev, is_partial=not needs_trees) if job.dev else None
         if job.vectors is None:
             return cls(train, dev)
-        vectors = scaled(first_vectors(read_vectors(job.vectors), job.max_vectors))
+        vectors = scaled(first_embeddings(read_embeddings(job.vectors), job.max_vectors))
         if freeze_external:
-            return cls(train, dev, shared_vectors=WordVectors.of(vectors, job.vector_bits))
+            return cls(train, dev, shared_vectors=SharedVectors.of(vectors, job.vector_bits))
         return cls(train, dev, vectors)
 
     @property
@@ -81,7 +81,7 @@ class Material:
         }
 
 
-def check_parser_data(material: Material, config: Config, *, predicts_tags: bool = False) -> list[Sentence]:
+def check_parser_data(material: Material, config: ParserConfig, *, predicts_tags: bool = False) -> list[Sentence]:
     """The sentences a parser can learn from; raises :class:`DataError` if there are none, or tags are missing.
 
     ``predicts_tags``: tags are still to be predicted, so that only the tagger's treebank must have them.
@@ -92,7 +92,7 @@ def check_parser_data(material: Material, config: Config, *, predicts_tags: bool
     return projective_part(material.train)
 
 
-def _sha256(vectors: Vectors) -> str:
+def _sha256(vectors: Embeddings) -> str:
     digest = hashlib.sha256("\n".join(vectors.words).encode())
     digest.update(np.ascontiguousarray(vectors.vectors).data)
     return digest.hexdigest()

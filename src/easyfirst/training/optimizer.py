@@ -8,8 +8,8 @@ from collections.abc import Collection, Mapping
 import torch
 from torch import Tensor
 
-from easyfirst.model.config import TrainingConfig
-from easyfirst.model.learning import LearningConfig
+from easyfirst.model.parser_config import TrainingConfig
+from easyfirst.model.settings import TrainingSettings
 
 TINY = 1e-30
 
@@ -19,7 +19,7 @@ class Optimizer:
     (``Namespace.embed``)."""
 
     def __init__(
-        self, parameters: Mapping[str, Tensor], config: TrainingConfig | LearningConfig, *, sparse: Collection[str]
+        self, parameters: Mapping[str, Tensor], config: TrainingConfig | TrainingSettings, *, sparse: Collection[str]
     ) -> None:
         self.parameters = {name: tensor for name, tensor in parameters.items() if tensor.requires_grad}
         self.config = config

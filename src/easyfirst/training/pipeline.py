@@ -14,13 +14,14 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from easyfirst.errors import ConfigError, DataError, ModelError
-from easyfirst.model.config import TAGS, Config
-from easyfirst.model.files import CARD, CONFIDENCE, CONFIG, VOCABULARY, WEIGHTS, from_json
+from easyfirst.model.directory import CARD, CONFIDENCE, CONFIG, VOCABULARY, WEIGHTS, from_json
+from easyfirst.model.parser_config import TAGS, ParserConfig
 from easyfirst.model.part import TAGGER, TOKENIZER, VECTORS
-from easyfirst.model.word_vectors import save_word_vectors
-from easyfirst.text.tagger import Tagger
-from easyfirst.text.tagger_store import TaggerConfig, load_tagger, save_tagger, together
-from easyfirst.text.tokenizer_store import TokenizerConfig
+from easyfirst.model.shared_vectors import save_shared_vectors
+from easyfirst.model.tagger_config import TaggerConfig, TaggerTraining
+from easyfirst.model.tagger_store import load_tagger, save_tagger, together
+from easyfirst.model.tokenizer_config import TokenizerConfig, TokenizerTraining
+from easyfirst.text.tagging import Tagger
 from easyfirst.training import supervised, trainer
 from easyfirst.training.checkpoint import FILE as CHECKPOINT
 from easyfirst.training.checkpoint import has_checkpoint, load_checkpoint
@@ -28,8 +29,8 @@ from easyfirst.training.data import Treebank
 from easyfirst.training.jackknife import FoldReporter, check_folds, forget_folds, has_folds, jackknife
 from easyfirst.training.lock import sole_training
 from easyfirst.training.material import Job, Material, check_parser_data
-from easyfirst.training.tagger import TaggerLearning, TaggerTask, accuracies
-from easyfirst.training.tokenizer import TokenizerLearning, TokenizerTask
+from easyfirst.training.tagger_task import TaggerTask, accuracies
+from easyfirst.training.tokenizer_task import TokenizerTask
 from easyfirst.treebank.sentence import Sentence
 
 PARSER = "parser"
@@ -45,17 +46,17 @@ class PipelineConfig:
     """Which parts are trained, and how."""
 
     parts: tuple[str, ...] = PARTS
-    parser: Config = field(default_factory=Config)
+    parser: ParserConfig = field(default_factory=ParserConfig)
     reads_all_tags: bool = False
     """The parser reads all kinds of tags that the treebank has, whatever its own settings say."""
     predicted_tags: bool = True
     """The parser learns from predicted tags; False: from those of the treebank."""
     tokenizer: TokenizerConfig = field(default_factory=TokenizerConfig)
-    tokenizer_learning: TokenizerLearning = field(default_factory=TokenizerLearning)
+    tokenizer_learning: TokenizerTraining = field(default_factory=TokenizerTraining)
     spaces: str = "given"
     """``none``: the treebank says nothing of white space because its language is written without."""
     tagger: TaggerConfig = field(default_factory=TaggerConfig)
-    tagger_learning: TaggerLearning = field(default_factory=TaggerLearning)
+    tagger_learning: TaggerTraining = field(default_factory=TaggerTraining)
     folds: int = 5
     """Of the jackknifing."""
     jobs: int = 1
@@ -101,7 +102,7 @@ def train_pipeline(
         if not resume:
             _forget(job.out, config.parts)
         if set(config.parts) != {PARSER} and material.shared_vectors is not None:
-            save_word_vectors(job.out / VECTORS, material.shared_vectors)
+            save_shared_vectors(job.out / VECTORS, material.shared_vectors)
         return _train_parts(job, config, reporter, material, parser, predicts_tags=predicts_tags, resume=resume)
 
 
@@ -110,7 +111,7 @@ def _train_parts(
     config: PipelineConfig,
     reporter: Reporter,
     material: Material,
-    parser: Config,
+    parser: ParserConfig,
     *,
     predicts_tags: bool,
     resume: bool,
@@ -144,7 +145,7 @@ def _settings_file(out: Path, part: str) -> Path:
     return out / CONFIG if part == PARSER else out / part / CONFIG
 
 
-def _check(out: Path, config: PipelineConfig, parser: Config, material: Material, *, predicts_tags: bool) -> None:
+def _check(out: Path, config: PipelineConfig, parser: ParserConfig, material: Material, *, predicts_tags: bool) -> None:
     """Whatever can be seen to be wrong before the first part takes its time."""
     _refuse_other_vectors(out, config.parts, material)
     if PARSER in config.parts:
@@ -157,7 +158,7 @@ def _check(out: Path, config: PipelineConfig, parser: Config, material: Material
             _check_tagger(out, parser, material)
 
 
-def _check_tagger(out: Path, parser: Config, material: Material) -> None:
+def _check_tagger(out: Path, parser: ParserConfig, material: Material) -> None:
     """That the tagger which is there can predict the parser's tags."""
     if not _settings_file(out, TAGGER).is_file():
         raise ModelError(f"{out} has no tagger to predict tags; train one too, or learn from the treebank's tags")
@@ -305,7 +306,7 @@ def _retagged(treebank: Treebank, sentences: Sequence[Sentence]) -> Treebank:
     return Treebank(treebank.path, digest.hexdigest(), tuple(sentences))
 
 
-def _parser_config(config: PipelineConfig, material: Material) -> Config:
+def _parser_config(config: PipelineConfig, material: Material) -> ParserConfig:
     """The parser's settings, with the tags it is to read and the vectors it must not change."""
     parser = config.parser
     if material.shared_vectors is not None:

@@ -11,7 +11,7 @@ import torch
 from torch import Tensor
 
 from easyfirst.nn import scorer
-from easyfirst.nn.network import Network
+from easyfirst.nn.parser_network import Network
 from easyfirst.parsing.exploration import Attachments, Violations
 from easyfirst.training.torch_namespace import TORCH
 from easyfirst.training.tree_encoder import TreeEncoder

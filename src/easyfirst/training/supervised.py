@@ -19,8 +19,8 @@ import torch
 from torch import Tensor
 
 from easyfirst.errors import ConfigError, ModelError
-from easyfirst.model.files import replace_file
-from easyfirst.model.learning import LearningConfig
+from easyfirst.model.directory import replace_file
+from easyfirst.model.settings import TrainingSettings
 from easyfirst.nn.activations import overflow_is_fine
 from easyfirst.nn.arrays import Floats
 from easyfirst.nn.sequences import Drop
@@ -82,7 +82,7 @@ class Silent:
 
 def learn(
     task: Task,
-    config: LearningConfig,
+    config: TrainingSettings,
     folder: Path,
     reporter: Reporter,
     *,
@@ -115,7 +115,7 @@ def learn(
 class _Run:
     """A training run between two epochs."""
 
-    def __init__(self, task: Task, config: LearningConfig, fingerprint: dict[str, Any]) -> None:
+    def __init__(self, task: Task, config: TrainingSettings, fingerprint: dict[str, Any]) -> None:
         self.task, self.config, self.fingerprint = task, config, fingerprint
         self.rng = np.random.default_rng(config.seed)
         self.parameters = {name: torch.from_numpy(array) for name, array in task.arrays.items()}

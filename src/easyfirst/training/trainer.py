@@ -17,19 +17,19 @@ from typing import Any, Protocol
 import numpy as np
 import torch
 
+from easyfirst.confidence.fitting import calibrate_model
 from easyfirst.errors import ConfigError, ModelError
 from easyfirst.model.card import CardFacts, DataFacts, write_card
-from easyfirst.model.config import Config
-from easyfirst.model.files import prepare_directory, replace_file
-from easyfirst.model.parameters import initial_parameters
+from easyfirst.model.directory import prepare_directory, replace_file
+from easyfirst.model.parser_config import ParserConfig
+from easyfirst.model.parser_store import ParserModel, load_parser, save_parser, sizes_of
+from easyfirst.model.parser_vocabulary import ParserVocabulary
+from easyfirst.model.parser_weights import initial_parser
 from easyfirst.model.part import installed_version
-from easyfirst.model.store import Model, load_model, save_model, sizes_of
-from easyfirst.model.vocab import Vocabulary
 from easyfirst.nn.arrays import Floats
 from easyfirst.parsing.batch import BatchParser
-from easyfirst.parsing.calibrate import calibrate_model
 from easyfirst.training.checkpoint import FILE, Checkpoint, differences, save_checkpoint
-from easyfirst.training.corpus import Corpus
+from easyfirst.training.corpus import ParserCorpus
 from easyfirst.training.data import DataReport, Treebank, describe
 from easyfirst.training.epoch import EpochStats, Teacher
 from easyfirst.training.learner import Learner
@@ -56,7 +56,7 @@ class Reporter(Protocol):
 
 
 def train_parser(
-    job: Job, config: Config, reporter: Reporter, material: Material, *, checkpoint: Checkpoint | None = None
+    job: Job, config: ParserConfig, reporter: Reporter, material: Material, *, checkpoint: Checkpoint | None = None
 ) -> list[dict[str, Any]]:
     """Train a parser on what has been read; the metrics of every epoch. If the data or the settings will not do, that
     is an :class:`EasyFirstError` before anything is written."""
@@ -71,7 +71,7 @@ def train_parser(
 
 def _calibrate(out: Path, dev: Treebank, *, tags: str) -> None:
     """Fit what makes probabilities of margins to the weights that were kept, unless that has been done."""
-    model = load_model(out)
+    model = load_parser(out)
     if model.calibration is not None or all(len(s) == 1 or None in s.heads for s in dev.sentences):
         return
     parses = BatchParser.of(model.arrays, model.config, model.vocabulary).parse(dev.sentences)
@@ -93,7 +93,13 @@ class Run:
     """A training run between two epochs."""
 
     def __init__(
-        self, job: Job, config: Config, reporter: Reporter, material: Material, *, checkpoint: Checkpoint | None = None
+        self,
+        job: Job,
+        config: ParserConfig,
+        reporter: Reporter,
+        material: Material,
+        *,
+        checkpoint: Checkpoint | None = None,
     ) -> None:
         """``checkpoint``: of the run to go on with, whose vocabulary is used; else it is made from the sentences that
         are learnt from. Raises :class:`ConfigError` if that was another run."""
@@ -103,9 +109,9 @@ class Run:
         sentences = check_parser_data(material, config)
         if checkpoint is not None:
             self._require_same_run(checkpoint)
-            self.vocabulary = load_model(job.out).vocabulary
+            self.vocabulary = load_parser(job.out).vocabulary
         else:
-            self.vocabulary = Vocabulary.of(
+            self.vocabulary = ParserVocabulary.of(
                 sentences,
                 tag_kinds=config.network.tag_kinds,
                 external=material.external_words,
@@ -117,7 +123,7 @@ class Run:
         self.history: list[dict[str, Any]] = []
         self.rng = np.random.default_rng(config.training.seed)
         self.learner = Learner(self._initial_arrays(), config, self.rng)
-        self.teacher = Teacher(self.learner, Corpus(sentences, self.vocabulary), self.vocabulary.counts)
+        self.teacher = Teacher(self.learner, ParserCorpus(sentences, self.vocabulary), self.vocabulary.counts)
         if checkpoint is not None:
             self.restore(checkpoint)
         self.reporter.data(self.data)
@@ -125,7 +131,7 @@ class Run:
     def _initial_arrays(self) -> dict[str, Floats]:
         table = self.material.external_table
         sizes = sizes_of(self.vocabulary, table.shape if table is not None else None)
-        return initial_parameters(self.config.network, sizes, self.rng, external=table)
+        return initial_parser(self.config.network, sizes, self.rng, external=table)
 
     def epoch(self) -> None:
         """Learn for one epoch, evaluate, save."""
@@ -151,16 +157,16 @@ class Run:
         is_best = all(_las(metrics) > _las(past) for past in self.history) if scores else True
         self.history.append(metrics)
         if is_best:
-            save_model(self.job.out, self.model(scores))
+            save_parser(self.job.out, self.model(scores))
         lines = "".join(json.dumps(line) + "\n" for line in self.history)
         replace_file(self.job.out / FOLDER / METRICS, lines.encode())
         save_checkpoint(self.job.out / FOLDER, self.checkpoint())
         self.reporter.epoch_end(metrics, is_best=is_best)
 
-    def model(self, scores: Scores | None) -> Model:
+    def model(self, scores: Scores | None) -> ParserModel:
         """The parser as it is now."""
         arrays = self.learner.average.arrays
-        return Model(self.config, self.vocabulary, arrays, self.card(scores), self.material.shared_vectors)
+        return ParserModel(self.config, self.vocabulary, arrays, self.card(scores), self.material.shared_vectors)
 
     def evaluate(self) -> Scores | None:
         """The scores on the dev treebank with the weights as they are."""
@@ -196,7 +202,7 @@ class Run:
         return Checkpoint(facts, arrays)
 
     def _require_same_run(self, checkpoint: Checkpoint) -> None:
-        saved = Config.from_dict(checkpoint.facts["config"])
+        saved = ParserConfig.from_dict(checkpoint.facts["config"])
         same_length = replace(saved, training=replace(saved.training, epochs=self.config.training.epochs))
         if other := differences(same_length.to_dict(), self.config.to_dict()):
             raise ConfigError(f"{self.job.out}: was trained with other settings ({other}); resume with the same ones")

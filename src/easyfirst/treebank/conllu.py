@@ -16,8 +16,8 @@ from os import PathLike, fspath
 from typing import BinaryIO, NoReturn
 
 from easyfirst.errors import DataError
-from easyfirst.treebank.files import BYTE_ORDER_MARK, decode, open_file, read_lines
 from easyfirst.treebank.sentence import Sentence, Word
+from easyfirst.treebank.streams import BYTE_ORDER_MARK, decode, open_file, read_lines
 
 __all__ = ["ConlluReader", "Sentence", "Word", "read_conllu"]
 

@@ -10,8 +10,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
+from easyfirst.constraints.records import Constraints
 from easyfirst.errors import InputError
-from easyfirst.treebank.constraints import Constraints
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,8 +13,8 @@ from dataclasses import replace
 from typing import BinaryIO
 
 from easyfirst.errors import DataError
-from easyfirst.treebank.files import BYTE_ORDER_MARK, decode, read_lines
 from easyfirst.treebank.sentence import Sentence
+from easyfirst.treebank.streams import BYTE_ORDER_MARK, decode, read_lines
 
 TOKEN = re.compile(r"[^ \t]+")
 

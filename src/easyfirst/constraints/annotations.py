@@ -1,0 +1,87 @@
+"""Constraints that stand in CoNLL-U: in MISC, and as heads and relations that are filled in already.
+
+In MISC of a word's line: ``FixedHead=3`` (0: the root), ``FixedRel=nsubj``, ``ForbiddenHead=5,7:obj`` (heads with
+commas between, each with a relation or for all), and ``Bracket=2:5`` (several with commas; on any word's line).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+
+from easyfirst.constraints.records import Bracket, Constraint, Constraints, FixedHead, FixedRelation, ForbiddenArc
+from easyfirst.errors import ConstraintError
+from easyfirst.treebank.sentence import Sentence
+
+FIXED_HEAD, FIXED_RELATION, FORBIDDEN, BRACKET = "FixedHead", "FixedRel", "ForbiddenHead", "Bracket"
+_WORD = re.compile(r"[0-9]{1,9}")
+_FORBIDDEN = re.compile(r"([0-9]{1,9})(?::(.+))?")
+_BRACKET = re.compile(r"([0-9]{1,9}):([0-9]{1,9})")
+
+
+def constraints_of(sentence: Sentence, *, misc: bool = True, heads: bool = False) -> Constraints | None:
+    """What a sentence says of its tree: in MISC, and with ``heads`` in HEAD and DEPREL where they are not ``_``; None
+    if that is nothing. Raises :class:`ConstraintError` at the line that cannot be read."""
+    items: list[Constraint] = []
+    if heads:
+        items += [FixedHead(modifier=m, head=head) for m, head in enumerate(sentence.heads, 1) if head is not None]
+        items += [FixedRelation(modifier=m, relation=name) for m, name in enumerate(sentence.relations, 1) if name]
+    if misc:
+        for m, word in enumerate(sentence.words, 1):
+            items += _of_word(sentence, m, word.misc)
+    return Constraints(tuple(dict.fromkeys(items))) if items else None
+
+
+def _of_word(sentence: Sentence, m: int, misc: str) -> Iterator[Constraint]:
+    for entry in misc.split("|"):
+        key, equals, value = (part.strip(" ") for part in entry.partition("="))
+        read = _READERS.get(key)
+        if read is not None and equals:
+            try:
+                yield from read(m, value)
+            except ValueError as error:
+                raise _error(sentence, m, f"{key} is {value!r}; {error}") from None
+        elif (known := _KEYS.get(key.lower())) is not None:
+            raise _error(sentence, m, f"MISC has {entry!r}; write it as {known}=...")
+
+
+def _error(sentence: Sentence, m: int, message: str) -> ConstraintError:
+    name = f"word {m} {sentence.forms[m - 1]!r}: {message}"
+    return ConstraintError(name, source=sentence.source, line=sentence.word_line(m - 1))
+
+
+def _fixed_head(m: int, value: str) -> Iterator[Constraint]:
+    if not _WORD.fullmatch(value):
+        raise ValueError("it must be the ID of a word, or 0 for the root")
+    yield FixedHead(modifier=m, head=int(value))
+
+
+def _fixed_relation(m: int, value: str) -> Iterator[Constraint]:
+    if not value:
+        raise ValueError("it must be a relation")
+    yield FixedRelation(modifier=m, relation=value)
+
+
+def _forbidden(m: int, value: str) -> Iterator[Constraint]:
+    for part in value.split(","):
+        found = _FORBIDDEN.fullmatch(part)
+        if found is None:
+            raise ValueError("it must be IDs of words with commas between, each alone or as ID:relation")
+        yield ForbiddenArc(head=int(found[1]), modifier=m, relation=found[2])
+
+
+def _bracket(_: int, value: str) -> Iterator[Constraint]:
+    for part in value.split(","):
+        found = _BRACKET.fullmatch(part)
+        if found is None:
+            raise ValueError("it must be FIRST:LAST, the IDs of two words, several with commas between")
+        yield Bracket(first=int(found[1]), last=int(found[2]))
+
+
+_READERS: dict[str, Callable[[int, str], Iterator[Constraint]]] = {
+    FIXED_HEAD: _fixed_head,
+    FIXED_RELATION: _fixed_relation,
+    FORBIDDEN: _forbidden,
+    BRACKET: _bracket,
+}
+_KEYS = {key.lower(): key for key in _READERS}

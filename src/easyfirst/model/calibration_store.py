@@ -1,0 +1,69 @@
+"""A calibration as a file, ``confidence.json``, beside the weights it was fitted for."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from easyfirst.confidence.calibration import Calibration
+from easyfirst.errors import ModelError
+from easyfirst.model.directory import CONFIDENCE, WEIGHTS, from_json, remove_file, replace_file, to_json
+from easyfirst.model.weight_files import stored_checksum
+
+CALIBRATION_KIND, FORMAT_VERSION = "easyfirst-confidence", 1
+
+
+HINT = "delete it, and fit it anew with 'easyfirst calibrate'"
+
+
+def save_calibration(directory: Path, calibration: Calibration) -> None:
+    """Write it beside the weights that are in the directory now, which it must have been fitted for."""
+    path = directory / CONFIDENCE
+    if path.exists() and not _is_ours(path):
+        raise ModelError(f"{path} is not a calibration of easyfirst, which would replace it; move it away first")
+    header = {"kind": CALIBRATION_KIND, "format_version": FORMAT_VERSION}
+    header["weights_sha256"] = stored_checksum(directory / WEIGHTS)
+    replace_file(path, to_json(header | calibration.to_dict(), indent=2))
+
+
+def load_calibration(directory: Path) -> Calibration | None:
+    """The calibration of the weights in the directory, if there is one."""
+    path = directory / CONFIDENCE
+    if not path.is_file():
+        return None
+    try:
+        values = _read(path)
+    except ModelError as error:
+        raise ModelError(f"{error}; {HINT}") from None
+    if values.pop("kind", None) != CALIBRATION_KIND:
+        return None
+    if values.pop("weights_sha256", None) != stored_checksum(directory / WEIGHTS):
+        return None
+    version = values.pop("format_version", None)
+    if version != FORMAT_VERSION:
+        raise ModelError(f"{path} has format {version!r} and this version of easyfirst reads {FORMAT_VERSION}; {HINT}")
+    try:
+        return Calibration.from_dict(values)
+    except ModelError as error:
+        raise ModelError(f"{path} is damaged: {error}; {HINT}") from None
+
+
+def forget_calibration(directory: Path) -> None:
+    """Remove what was fitted for weights that are about to be replaced."""
+    path = directory / CONFIDENCE
+    if path.is_file() and _is_ours(path):
+        remove_file(path)
+
+
+def _read(path: Path) -> dict[str, Any]:
+    try:
+        return from_json(path.read_bytes(), path)
+    except OSError as error:
+        raise ModelError(f"{path} cannot be read: {error.strerror or error}") from error
+
+
+def _is_ours(path: Path) -> bool:
+    try:
+        return _read(path).get("kind") == CALIBRATION_KIND
+    except ModelError:
+        return False

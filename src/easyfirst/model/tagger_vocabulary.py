@@ -1,0 +1,70 @@
+"""The tagger's vocabulary: words, characters and tags, with their row numbers."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from easyfirst.errors import DataError, ModelError
+from easyfirst.model.lexicon import UNKNOWN, normalise, numbered, ranked_names, spelling_of, tags_of
+from easyfirst.nn.arrays import Ints
+from easyfirst.nn.characters import Spelling
+from easyfirst.nn.parser_network import TAG_KINDS
+from easyfirst.treebank.sentence import Sentence
+
+
+@dataclass(frozen=True, slots=True)
+class TaggerVocabulary:
+    """Names and their row numbers; row 0 of words and characters is the unknown."""
+
+    words: Mapping[str, int]  # normalised form -> row, from 1
+    characters: Mapping[str, int]  # from 1
+    tags: Mapping[str, tuple[str, ...]]  # kind -> tags; their rows count from 0
+
+    @classmethod
+    def of(cls, sentences: Sequence[Sentence], *, min_count: int) -> TaggerVocabulary:
+        """Of a treebank, the most frequent first. Kinds of tags that no word has are left out."""
+        words = Counter(normalise(form) for sentence in sentences for form in sentence.forms)
+        characters = Counter(character for sentence in sentences for form in sentence.forms for character in form)
+        tags = {kind: Counter(tag for s in sentences for tag in tags_of(s, kind) if tag != "_") for kind in TAG_KINDS}
+        if not any(tags.values()):
+            raise DataError("the treebank has neither UPOS nor XPOS tags; fill in at least one of these columns")
+        return cls(
+            words=numbered(ranked_names(words, min_count)),
+            characters=numbered(ranked_names(characters, min_count)),
+            tags={kind: tuple(ranked_names(counter)) for kind, counter in tags.items() if counter},
+        )
+
+    @property
+    def kinds(self) -> tuple[str, ...]:
+        return tuple(self.tags)
+
+    def word_ids(self, forms: Iterable[str]) -> Ints:
+        """The rows of words in their table."""
+        return np.array([self.words.get(normalise(form), UNKNOWN) for form in forms], dtype=np.int64)
+
+    def spell(self, forms: Sequence[str]) -> Spelling:
+        """Forms, longest first, as rows of the table of characters."""
+        return spelling_of(forms, self.characters)
+
+    def to_dict(self) -> dict[str, Any]:
+        """As JSON holds it."""
+        tags = {kind: list(names) for kind, names in self.tags.items()}
+        return {"words": list(self.words), "characters": list(self.characters), "tags": tags}
+
+    @classmethod
+    def from_dict(cls, values: Mapping[str, Any]) -> TaggerVocabulary:
+        """The inverse of :meth:`to_dict`; raises :class:`ModelError` if something is missing or of the wrong kind."""
+        try:
+            tags = {str(kind): tuple(numbered(names)) for kind, names in values["tags"].items()}
+            if not tags or not all(tags.values()) or list(tags) != [kind for kind in TAG_KINDS if kind in tags]:
+                raise ValueError("tags must be of the kinds upos and xpos")
+            return cls(numbered(values["words"]), numbered(values["characters"]), tags)
+        except KeyError as error:
+            raise ModelError(f"the vocabulary is damaged ({error} is missing)") from error
+        except (TypeError, ValueError, AttributeError) as error:
+            raise ModelError(f"the vocabulary is damaged ({error})") from error

@@ -1,0 +1,142 @@
+"""``weights.safetensors``: named arrays, a header that says what they belong to, and the checksum of their values.
+
+Weights are stored in 32, 16 or 8 bits, and are float32 once they are read. In 8 bits, each row of an array is whole
+numbers from -127 to 127 times a scale of its own, and the scales are an array beside it; what is no matrix, or small,
+stays in 16 bits.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, cast
+
+import numpy as np
+import numpy.typing as npt
+import safetensors.numpy
+from safetensors import SafetensorError, safe_open
+
+from easyfirst.errors import ConfigError, ModelError
+from easyfirst.model.directory import from_json
+from easyfirst.nn.arrays import Floats
+
+Arrays = dict[str, npt.NDArray[Any]]
+
+FLOATS = (np.dtype(np.float32), np.dtype(np.float16))
+"""What weights may be given as, to be stored."""
+BITS = (32, 16, 8)
+"""How many a weight may be stored in."""
+LARGEST = 127
+SCALES = ".scales"
+MIN_ROUNDED = 1024
+"""Smaller arrays are not worth rounding to eight bits."""
+
+_STORED_TYPES = {"F32": np.float32, "F16": np.float16, "I8": np.int8}
+_HEADER = "easyfirst"  # one key only: the order of several would differ from file to file
+
+
+def pack_weights(arrays: Mapping[str, npt.NDArray[Any]], *, network: Mapping[str, Any], vocabulary: bytes) -> bytes:
+    """The content of the file. ``network`` and ``vocabulary`` are what the arrays belong to. Arrays are stored in the
+    type they have; :func:`shrink` gives them another."""
+    stored = {name: np.ascontiguousarray(array) for name, array in arrays.items()}
+    header = {
+        "network": dict(network),
+        "vocabulary_sha256": hashlib.sha256(vocabulary).hexdigest(),
+        "arrays_sha256": checksum(stored),
+    }
+    return safetensors.numpy.save(stored, {_HEADER: json.dumps(header)})
+
+
+def checksum(arrays: Mapping[str, npt.NDArray[Any]]) -> str:
+    """Of all values, names and shapes."""
+    digest = hashlib.sha256()
+    for name in sorted(arrays):
+        digest.update(f"{name} {arrays[name].dtype} {arrays[name].shape}\n".encode())
+        digest.update(np.ascontiguousarray(arrays[name]).data)
+    return digest.hexdigest()
+
+
+def read_weights(path: Path) -> tuple[dict[str, Any], Arrays]:
+    """The header, and the arrays as they are stored, which are those that were written."""
+    arrays: Arrays = {}
+    try:
+        with cast(Any, safe_open(path, framework="np")) as file:
+            header = _header_of(file.metadata(), path)
+            for name in file.keys():  # noqa: SIM118 (not a dictionary)
+                stored_type: str = file.get_slice(name).get_dtype()
+                if stored_type not in _STORED_TYPES:
+                    raise ModelError(f"{path}: {name} is stored as {stored_type}; only F32, F16 and I8 can be read")
+                arrays[name] = np.array(file.get_tensor(name), dtype=_STORED_TYPES[stored_type], order="C")
+    except SafetensorError as error:
+        raise ModelError(f"{path} is damaged, cut short or not a safetensors file ({error})") from None
+    if header.get("arrays_sha256") != checksum(arrays):
+        raise ModelError(f"{path} is damaged: its values do not have the checksum in its header; fetch it again")
+    return header, arrays
+
+
+def stored_checksum(path: Path) -> str:
+    """The checksum that the header has, without a look at the values."""
+    try:
+        with cast(Any, safe_open(path, framework="np")) as file:
+            return str(_header_of(file.metadata(), path).get("arrays_sha256"))
+    except SafetensorError as error:
+        raise ModelError(f"{path} is damaged, cut short or not a safetensors file ({error})") from None
+
+
+def shrink(arrays: Mapping[str, Floats], bits: int) -> Arrays:
+    """Weights as so many bits hold them, to be stored; :func:`restore` is the way back."""
+    if bits not in BITS:
+        raise ConfigError(f"weights are stored in 32, 16 or 8 bits, not {bits}")
+    if bits == 32:
+        return dict(arrays)
+    stored: Arrays = {}
+    for name, array in arrays.items():
+        if bits == 8 and array.ndim > 1 and array.size >= MIN_ROUNDED:
+            stored[name], stored[name + SCALES] = round_rows(array)
+        else:
+            stored[name] = array.astype(np.float16)
+    return stored
+
+
+def restore(arrays: Mapping[str, npt.NDArray[Any]]) -> Arrays:
+    """Arrays as they were before they were stored, but for what rounding took: those of numbers become float32."""
+    restored: Arrays = {}
+    for name, array in arrays.items():
+        if (scales := arrays.get(name + SCALES)) is not None:
+            if scales.shape != (*array.shape[:-1], 1):
+                raise ModelError(f"{name} has shape {array.shape}, but its scales {scales.shape}")
+            restored[name] = array * scales.astype(np.float32)
+        elif not (name.endswith(SCALES) and name.removesuffix(SCALES) in arrays):
+            restored[name] = array.astype(np.float32) if array.dtype == np.float16 else array
+    return restored
+
+
+def round_rows(array: npt.NDArray[Any], largest: int = LARGEST) -> tuple[npt.NDArray[np.int8], npt.NDArray[np.float16]]:
+    """Whole numbers up to the largest, and the scale of each row (the last axis) by which they are multiplied."""
+    wide = array.astype(np.float32)
+    scales = np.maximum(np.abs(wide).max(axis=-1, keepdims=True) / largest, 1e-7).astype(np.float16)
+    rounded = np.clip(np.rint(wide / scales.astype(np.float32)), -largest, largest)
+    return rounded.astype(np.int8), scales
+
+
+def _header_of(metadata: Mapping[str, str] | None, path: Path) -> dict[str, Any]:
+    if not metadata or _HEADER not in metadata:
+        raise ModelError(f"{path} belongs to a foreign model: its header says nothing of easyfirst")
+    return from_json(metadata[_HEADER].encode(), path)
+
+
+def check_arrays(arrays: Mapping[str, npt.NDArray[Any]], shapes: Mapping[str, tuple[int, ...]]) -> None:
+    """The arrays are those a network needs, and hold numbers."""
+    if missing := sorted(shapes.keys() - arrays.keys()):
+        raise ModelError(f"the weights lack {', '.join(missing)}")
+    if extra := sorted(arrays.keys() - shapes.keys()):
+        raise ModelError(f"the weights have arrays this network does not: {', '.join(extra)}")
+    for name, array in arrays.items():
+        if array.shape != shapes[name]:
+            raise ModelError(f"{name} has shape {array.shape}, but network and vocabulary need {shapes[name]}")
+        if array.dtype not in FLOATS:
+            raise ModelError(f"{name} is of type {array.dtype}; float32 or float16 is needed")
+        if not np.isfinite(array).all():
+            raise ModelError(f"{name} holds values that are not finite numbers")

@@ -1,0 +1,74 @@
+"""The whole network as named arrays: which names there are, and the records the functions of this package read.
+
+The same flat dictionary is what a model file holds, what PyTorch learns and what NumPy parses with.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from easyfirst.nn.characters import characters_of
+from easyfirst.nn.ensemble import split_members
+from easyfirst.nn.namespace import Array
+from easyfirst.nn.rnn import CELLS, Cell, layers_of, stacks_of
+from easyfirst.nn.scorer import ScorerWeights
+from easyfirst.nn.trees import TreeWeights
+from easyfirst.nn.words import WordWeights
+
+TAG_KINDS = ("upos", "xpos")
+
+
+@dataclass(frozen=True, slots=True)
+class Network:
+    """Words to vectors, vectors to trees, windows of trees to scores."""
+
+    words: WordWeights
+    trees: TreeWeights
+    scorer: ScorerWeights
+
+    @property
+    def n_slots(self) -> int:
+        """How many subtrees a window holds: 2k + 2."""
+        return int(self.scorer.hidden.shape[0]) // (2 * self.trees.output_dim)
+
+    @property
+    def n_relations(self) -> int:
+        return self.scorer.n_relations
+
+
+def networks_of(arrays: Mapping[str, Array], n_members: int, *, rnn: str) -> list[Network]:
+    """Those of all members of a parser."""
+    return [network_of(of_member, rnn=rnn) for of_member in split_members(arrays, n_members)]
+
+
+def network_of(arrays: Mapping[str, Array], *, rnn: str) -> Network:
+    """Arrays by name, seen as a network. Nothing is copied: changing an array changes the network."""
+    cell: Cell = CELLS[rnn]
+    words = WordWeights(
+        words=arrays["words.embedding"],
+        external=arrays.get("words.external"),
+        tags=tuple(arrays[f"words.{kind}"] for kind in TAG_KINDS if f"words.{kind}" in arrays),
+        project=arrays["words.project"],
+        bias=arrays["words.bias"],
+        stacks=stacks_of(arrays, "words.rnn"),
+        cell=cell,
+        characters=characters_of(arrays) if "characters.embedding" in arrays else None,
+    )
+    trees = TreeWeights(
+        padding=arrays["trees.padding"],
+        layers=layers_of(arrays, "trees.rnn"),
+        cell=cell,
+        relations=arrays.get("trees.relation"),
+        encode=arrays.get("trees.encode"),
+        bias=arrays.get("trees.bias"),
+    )
+    scorer = ScorerWeights(
+        hidden=arrays["scorer.hidden"],
+        hidden_bias=arrays["scorer.hidden_bias"],
+        unlabelled=arrays["scorer.unlabelled"],
+        unlabelled_bias=arrays["scorer.unlabelled_bias"],
+        labelled=arrays["scorer.labelled"],
+        labelled_bias=arrays["scorer.labelled_bias"],
+    )
+    return Network(words, trees, scorer)

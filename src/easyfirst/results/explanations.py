@@ -1,0 +1,218 @@
+"""Why a parse is as it is: at each step the pending list, what was chosen, and what else there was.
+
+It is seen by a chooser that chooses nothing itself: it lets another one choose, and notes what lay before it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from easyfirst.nn.arrays import Floats, Ints
+from easyfirst.nn.trees import LEFT, RIGHT
+from easyfirst.parsing.batch import BatchParser
+from easyfirst.parsing.candidates import Candidates
+from easyfirst.parsing.derivation import Actions, Attachment, finite, head_and_modifier
+from easyfirst.parsing.engine import Choose, easiest
+from easyfirst.parsing.workspace import Workspace
+from easyfirst.render.drawing import Drawing
+from easyfirst.render.steps import StepRow, draw_steps
+from easyfirst.results.parses import Parse
+from easyfirst.treebank.sentence import Sentence
+
+RUNNERS_UP = 3
+RELATION, ARC, NOTHING = "relation", "arc", "nothing"
+"""What would have been otherwise if another action had been taken: the relation of the arc that was chosen, that arc
+itself, or nothing of it, since it could still have come later."""
+EFFECTS = {RELATION: "another relation", ARC: "another arc", NOTHING: ""}
+
+
+@dataclass(frozen=True, slots=True)
+class Alternative:
+    """An action that could have been taken. Words are numbered from 1."""
+
+    head: int
+    modifier: int
+    relation: str
+    score: float
+    changes: str
+    """What of the chosen arc it would have changed: ``relation``, ``arc`` or ``nothing``."""
+
+    def to_dict(self) -> dict[str, Any]:
+        return {
+            "head": self.head,
+            "modifier": self.modifier,
+            "relation": self.relation,
+            "score": finite(self.score),
+            "changes": self.changes,
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class Explained:
+    """One step: what was done, and what it was chosen from."""
+
+    attachment: Attachment
+    pending: tuple[int, ...]
+    """The pending list before the step."""
+    rival: Alternative | None
+    """The best action that would have changed the arc: the margin is the distance to it. None if constraints allowed
+    none; then the margin is infinite."""
+    runners_up: tuple[Alternative, ...]
+    """The best other actions of all kinds that could have been taken, best first."""
+
+    def to_dict(self) -> dict[str, Any]:
+        step = self.attachment
+        return {
+            "step": step.step,
+            "head": step.head,
+            "modifier": step.modifier,
+            "relation": step.relation,
+            "score": finite(step.score),
+            "margin": finite(step.margin),
+            "label_margin": finite(step.label_margin),
+            "pending": list(self.pending),
+            "rival": self.rival.to_dict() if self.rival else None,
+            "runners_up": [other.to_dict() for other in self.runners_up],
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class Explanation:
+    """A parse, step by step."""
+
+    parse: Parse
+    steps: tuple[Explained, ...]
+
+    def to_dict(self) -> dict[str, Any]:
+        """For JSON: what the parse gives, and the steps."""
+        return self.parse.to_dict() | {"steps": [step.to_dict() for step in self.steps]}
+
+    def __str__(self) -> str:
+        return self.draw()
+
+    def draw(self, *, width: int | None = None) -> str:
+        """The steps as a table in characters, for a terminal of so many columns; under each the pending list around
+        the pair that was chosen, and the runners-up."""
+        confidence = self.parse.confidence
+        rows = [
+            StepRow(
+                head=step.attachment.head,
+                modifier=step.attachment.modifier,
+                relation=step.attachment.relation,
+                numbers=(step.attachment.score, step.attachment.margin, step.attachment.label_margin),
+                confidence=confidence.arcs[step.attachment.modifier - 1] if confidence else None,
+                pending=step.pending,
+                notes=self._notes(step),
+            )
+            for step in self.steps
+        ]
+        return draw_steps(self.parse.tagged.forms, rows, ("score", "margin", "label margin"), width=width)
+
+    def drawing(self) -> Drawing:
+        """For the page that steps through the derivation, and all other pictures."""
+        notes: list[Sequence[str]] = [()] * len(self.parse)
+        for step in self.steps:
+            notes[step.attachment.modifier - 1] = [self._chosen(step.attachment), *self._notes(step)]
+        return replace(self.parse.drawing(), notes=notes)
+
+    def _notes(self, step: Explained) -> list[str]:
+        """The runners-up in words, and the rival if it is not among them."""
+        others = list(step.runners_up)
+        if others and step.rival is not None and step.rival not in others:
+            others.append(step.rival)
+        return [self._note(other) for other in others]
+
+    def _chosen(self, chosen: Attachment) -> str:
+        return f"{self._named(chosen)}: chosen"
+
+    def _note(self, other: Alternative) -> str:
+        effect = EFFECTS[other.changes]
+        return self._named(other) + (f" ({effect})" if effect else "")
+
+    def _named(self, action: Alternative | Attachment) -> str:
+        """An action in words, after its score."""
+        h, m, forms = action.head, action.modifier, self.parse.tagged.forms
+        return f"{action.score:.2f}  {forms[m - 1]} {m} as {action.relation} of {forms[h - 1]} {h}"
+
+
+def explain(
+    parser: BatchParser, sentence: Sentence, *, runners_up: int = RUNNERS_UP, choose: Choose = easiest
+) -> Explanation:
+    """Parse a sentence and note at each step what else there was, so many runners-up of it."""
+    observer = Observer(choose, parser.vocabulary.relations, runners_up)
+    [parse] = parser.parse_batch([sentence], Workspace(), observer)
+    steps = zip(parse.derivation, observer.seen, strict=True)
+    return Explanation(parse, tuple(Explained(attachment, *seen) for attachment, seen in steps))
+
+
+class Observer:
+    """A chooser for one sentence that takes what ``choose`` takes, and notes what else there was."""
+
+    def __init__(self, choose: Choose, relations: Sequence[str], runners_up: int) -> None:
+        self._choose = choose
+        self._relations = relations
+        self._runners_up = runners_up
+        self.seen: list[tuple[tuple[int, ...], Alternative | None, tuple[Alternative, ...]]] = []
+        """For each step the pending list, the rival and the runners-up."""
+
+    def __call__(self, candidates: Candidates, n_active: int) -> Actions:
+        actions = self._choose(candidates, n_active)
+        rows = _pending_rows(candidates, int(actions.left[0]))
+        left, directions = np.repeat(rows[:-1], 2), np.tile([LEFT, RIGHT], len(rows) - 1)
+        by_arc = candidates.scores_of(left, directions)
+        by_arc[candidates.best(1)[0, 2 * left + directions] == -np.inf] = -np.inf  # what constraints do not allow
+        scores, n_relations = by_arc.reshape(-1), candidates.n_relations  # by pair, direction and relation
+        h, m = head_and_modifier(left, np.repeat(rows[1:], 2), directions)
+        arc = 2 * int(np.flatnonzero(rows == actions.left[0])[0]) + int(actions.directions[0])
+        scores[arc * n_relations + int(actions.relations[0])] = -np.inf
+        is_rival = np.isin(m, [h[arc], m[arc]])
+        is_rival[arc] = False
+
+        def alternative(place: int) -> Alternative:
+            cell, relation = divmod(place, n_relations)
+            changes = RELATION if cell == arc else ARC if is_rival[cell] else NOTHING
+            name, score = self._relations[relation], float(scores[place])
+            return Alternative(int(h[cell]) + 1, int(m[cell]) + 1, name, score, changes)
+
+        rivals = np.where(np.repeat(is_rival, n_relations), scores, -np.inf)
+        rival = int(rivals.argmax())
+        self.seen.append(
+            (
+                tuple((rows + 1).tolist()),
+                alternative(rival) if np.isfinite(rivals[rival]) else None,
+                tuple(alternative(place) for place in self._best(candidates, scores, left, directions)),
+            )
+        )
+        return actions
+
+    def _best(self, candidates: Candidates, scores: Floats, left: Ints, directions: Ints) -> list[int]:
+        """The places of the best scores, of which those that lead into a dead end are taken out."""
+        while True:
+            places = _best(scores, self._runners_up)
+            arcs = {place // candidates.n_relations for place in places}
+            closed = [arc for arc in arcs if not candidates.is_open(int(left[arc]), int(directions[arc]))]
+            if not closed:
+                return places
+            scores.reshape(-1, candidates.n_relations)[closed] = -np.inf
+
+
+def _pending_rows(candidates: Candidates, somewhere: int) -> Ints:
+    """The pending list that a row is in."""
+    pending = candidates.pending
+    rows = [somewhere]
+    while (before := int(pending.previous[rows[0]])) != pending.outside:
+        rows.insert(0, before)
+    while (after := int(pending.next[rows[-1]])) != pending.outside:
+        rows.append(after)
+    return np.array(rows)
+
+
+def _best(scores: Floats, n: int) -> list[int]:
+    """The places of the n best finite scores, best first."""
+    n = min(n, int(np.isfinite(scores).sum()))
+    places: list[int] = np.argpartition(-scores, max(n - 1, 0))[:n].tolist()
+    return sorted(places, key=lambda place: (-scores[place], place))

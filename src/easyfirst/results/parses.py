@@ -1,0 +1,174 @@
+"""What parsing a sentence gives: its tree, the derivation, and how sure the parser is."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+from easyfirst.confidence.calibration import Calibration
+from easyfirst.confidence.estimates import Confidence, confidence_of, misc_of, require_confidence, rounded
+from easyfirst.parsing.derivation import Attachment, Steps, finite
+from easyfirst.render.drawing import Drawing
+from easyfirst.render.terminal import draw_tree
+from easyfirst.treebank.sentence import Sentence, Word
+from easyfirst.treebank.tree import Tree
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Parse:
+    """A sentence and the tree the parser built over it."""
+
+    sentence: Sentence
+    """As it was given; if it had heads and relations, it still has them."""
+    heads: tuple[int, ...]
+    """The head of each word: its id, counted from 1, or 0 for the root, of which there is exactly one."""
+    relations: tuple[str, ...]
+    steps: Steps = field(compare=False)
+    """What ``derivation`` is made of, in arrays."""
+    tagged: Sentence = field(compare=False)
+    """The sentence with the tags it was parsed with: given ones and, where there was none, predicted ones."""
+    calibration: Calibration | None = field(default=None, compare=False)
+    """What ``confidence`` is made with, if the model has one."""
+
+    def __len__(self) -> int:
+        return len(self.heads)
+
+    def __repr__(self) -> str:
+        return f"Parse({' '.join(self.sentence.forms)!r}, heads={self.heads}, relations={self.relations})"
+
+    def __str__(self) -> str:
+        """A line for each word: its id, its form, its head and the relation between them."""
+        id_width = len(str(len(self)))
+        form_width = max(map(len, self.sentence.forms))
+        rows = enumerate(zip(self.sentence.forms, self.heads, self.relations, strict=True), 1)
+        return "\n".join(
+            f"{m:>{id_width}} {form:<{form_width}} {head:>{id_width}} {relation}" for m, (form, head, relation) in rows
+        )
+
+    @property
+    def tree(self) -> Tree:
+        return Tree(self.heads, self.relations)
+
+    @property
+    def fixed_heads(self) -> tuple[int, ...]:
+        """The words whose heads were not for the parser to find, because constraints fixed them."""
+        return () if self.sentence.constraints is None else tuple(sorted(self.sentence.constraints.heads))
+
+    @property
+    def fixed_relations(self) -> tuple[int, ...]:
+        """The words whose relations were fixed by constraints."""
+        return () if self.sentence.constraints is None else tuple(sorted(self.sentence.constraints.relations))
+
+    @property
+    def parsed(self) -> Sentence:
+        """The sentence with the heads and relations of this parse."""
+        return self.sentence.with_tree(self.heads, self.relations)
+
+    @property
+    def words(self) -> tuple[Word, ...]:
+        """The words with all their columns, heads and relations from this parse."""
+        return self.parsed.words
+
+    @property
+    def derivation(self) -> tuple[Attachment, ...]:
+        """Every attachment in the order it was decided: one less than there are words. Made anew at each call."""
+        modifiers: list[int] = self.steps.modifiers.tolist()
+        scores, margins, label_margins = (
+            column.tolist() for column in (self.steps.scores, self.steps.margins, self.steps.label_margins)
+        )
+        steps = zip(modifiers, scores, margins, label_margins, strict=True)
+        return tuple(
+            Attachment(
+                step=step,
+                head=self.heads[m - 1],
+                modifier=m,
+                relation=self.relations[m - 1],
+                score=score,
+                margin=margin,
+                label_margin=label_margin,
+            )
+            for step, (m, score, margin, label_margin) in enumerate(steps, 1)
+        )
+
+    @property
+    def confidence(self) -> Confidence | None:
+        """How sure the tree, its arcs and its labels are; None if the model has no calibration. Made anew at each
+        call."""
+        if self.calibration is None:
+            return None
+        return confidence_of(
+            self.heads,
+            self.steps,
+            self.calibration,
+            fixed_heads=self.fixed_heads,
+            fixed_relations=self.fixed_relations,
+        )
+
+    def draw(self, *, width: int | None = None, confidence: bool = False) -> str:
+        """The tree in characters, for a terminal of so many columns; with ``confidence``, how sure each arc is."""
+        arcs = require_confidence(self.confidence).arcs if confidence else None
+        return draw_tree(self.tagged.forms, self.heads, self.relations, self.tagged.upos, confidence=arcs, width=width)
+
+    def drawing(self) -> Drawing:
+        """For all other pictures: ``draw_svg([parse.drawing()])`` and the like."""
+        confidence = self.confidence
+        steps: list[int | None] = [None] * len(self)
+        for step, m in enumerate(self.steps.modifiers.tolist(), 1):
+            steps[m - 1] = step
+        return Drawing(
+            self.tagged.forms,
+            self.heads,
+            self.relations,
+            tags=self.tagged.upos,
+            confidence=confidence.arcs if confidence else None,
+            steps=steps,
+            title=self.sentence.metadata.get("sent_id"),
+        )
+
+    def to_dict(self) -> dict[str, Any]:
+        """For JSON: how sure the tree is; the words with their tags, heads and relations, how sure these are (null if
+        the model has no calibration), and how each attachment was decided: at which step, with what score and by what
+        margins (null for the root, which is what is left, and where there was no other action). With constraints, each
+        word says what of it was ``fixed``: a list of ``head`` and ``relation``."""
+        decided = {step.modifier: step for step in self.derivation}
+        confidence = self.confidence
+        words: list[dict[str, Any]] = []
+        tagged = self.tagged
+        columns = zip(tagged.forms, tagged.upos, tagged.xpos, self.heads, self.relations, strict=True)
+        for m, (form, upos, xpos, head, relation) in enumerate(columns, 1):
+            step = decided.get(m)
+            words.append(
+                {
+                    "id": m,
+                    "form": form,
+                    "upos": None if upos == "_" else upos,
+                    "xpos": None if xpos == "_" else xpos,
+                    "head": head,
+                    "relation": relation,
+                    "arc_confidence": rounded(confidence.arcs[m - 1]) if confidence else None,
+                    "label_confidence": rounded(confidence.labels[m - 1]) if confidence else None,
+                    "step": step.step if step else None,
+                    "score": round(step.score, 4) if step else None,
+                    "margin": finite(step.margin) if step else None,
+                    "label_margin": finite(step.label_margin) if step else None,
+                }
+            )
+        if self.sentence.constraints is not None:
+            fixed = {"head": self.fixed_heads, "relation": self.fixed_relations}
+            for m, word in enumerate(words, 1):
+                word["fixed"] = [what for what, modifiers in fixed.items() if m in modifiers]
+        return {"confidence": rounded(confidence.tree) if confidence else None, "words": words}
+
+    def to_bytes(self, *, deps: bool = False, tags: bool = False, confidence: bool = False) -> bytes:
+        """The sentence as CoNLL-U with this tree in HEAD and DEPREL, with ``deps`` in DEPS too, with ``tags`` predicted
+        tags in UPOS and XPOS where there were none, and with ``confidence`` ``ArcConf``, ``LabelConf`` and ``Step`` in
+        MISC, which needs a model with a calibration; every other byte is as it was read."""
+        sentence = self.tagged if tags else self.sentence
+        sentence = sentence.with_tree(self.heads, self.relations, deps=deps)
+        if confidence:
+            sentence = sentence.with_misc(misc_of(self.steps, require_confidence(self.confidence)))
+        return sentence.to_bytes()
+
+    def to_conllu(self, *, deps: bool = False, tags: bool = False, confidence: bool = False) -> str:
+        """:meth:`to_bytes` as text."""
+        return self.to_bytes(deps=deps, tags=tags, confidence=confidence).decode()

@@ -1,0 +1,141 @@
+"""Sentences in, sentences with tags out: UPOS and XPOS, whichever the treebank of the tagger had."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+import numpy as np
+
+from easyfirst.errors import ModelError
+from easyfirst.model.lexicon import distinct_forms, tags_of
+from easyfirst.model.tagger_store import TaggerModel, look_up
+from easyfirst.nn.activations import overflow_is_fine
+from easyfirst.nn.arrays import Floats, Ints
+from easyfirst.nn.characters import Spelling, last_states
+from easyfirst.nn.namespace import NUMPY
+from easyfirst.nn.sequences import Packing
+from easyfirst.nn.table_reader import TableReader
+from easyfirst.nn.tagger_network import TaggerIds, members_of, score_tags
+from easyfirst.treebank.sentence import Sentence
+
+MAX_BATCH_WORDS = 2048
+"""A batch has no more words, unless a single sentence does."""
+
+Tags = Mapping[str, tuple[str, ...]]
+"""Kind -> a tag for each word of a sentence."""
+
+
+class Tagger:
+    """Tags any number of sentences with fixed weights. Tagging changes nothing in it, so threads may share it."""
+
+    def __init__(self, model: TaggerModel) -> None:
+        self.model = model
+        self._members = members_of(model.arrays, model.config.members)
+        self._readers = [
+            None if member.characters is None else TableReader(member.characters.embedding, member.characters.layers)
+            for member in self._members
+        ]
+
+    @property
+    def kinds(self) -> tuple[str, ...]:
+        """The kinds of tags it gives: ``upos``, ``xpos`` or both."""
+        return self.model.vocabulary.kinds
+
+    def tag(self, sentences: Sequence[Sentence]) -> list[Sentence]:
+        """The sentences in their order, with a tag wherever there was none; tags that are given stay as they are."""
+        found = list(sentences)
+        incomplete = [number for number, sentence in enumerate(sentences) if self._lacks_tags(sentence)]
+        predicted = self.predict([sentences[number].forms for number in incomplete])
+        for number, tags in zip(incomplete, predicted, strict=True):
+            found[number] = _filled(sentences[number], tags)
+        return found
+
+    def untagged(self, sentence: Sentence) -> Sentence:
+        """A sentence without the tags that this tagger gives."""
+        return sentence.with_tags(**{kind: ["_"] * len(sentence) for kind in self.kinds})
+
+    def _lacks_tags(self, sentence: Sentence) -> bool:
+        return any("_" in tags_of(sentence, kind) for kind in self.kinds)
+
+    def predict(self, sentences: Sequence[Sequence[str]], *, max_words: int = MAX_BATCH_WORDS) -> list[Tags]:
+        """The tags of sentences, given as forms. No sentence depends on the others."""
+        tagged: dict[int, Tags] = {}
+        for batch in _batches([len(sentence) for sentence in sentences], max_words):
+            tagged.update(zip(batch, self._predict_batch([sentences[number] for number in batch]), strict=True))
+        return [tagged[number] for number in range(len(sentences))]
+
+    def _predict_batch(self, sentences: Sequence[Sequence[str]]) -> Iterator[Tags]:
+        """Of sentences that are sorted, longest first."""
+        vocabulary = self.model.vocabulary
+        lengths = [len(sentence) for sentence in sentences]
+        words = [form for sentence in sentences for form in sentence]
+        forms, numbers = distinct_forms(words)
+        ids = TaggerIds(vocabulary.word_ids(forms)[numbers], numbers)
+        external, spelling = self._external_vectors(forms, numbers), vocabulary.spell(forms)
+        with overflow_is_fine():
+            spelt = [None if reader is None else _spell(reader, spelling) for reader in self._readers]
+            scores = [
+                score_tags(NUMPY, member, ids, Packing.of(lengths), external=external, spelt=by_member)
+                for member, by_member in zip(self._members, spelt, strict=True)
+            ]
+        together = {kind: _agreed([of_member[kind] for of_member in scores]) for kind in vocabulary.kinds}
+        columns = {kind: _best(together[kind], tags) for kind, tags in vocabulary.tags.items()}
+        start = 0
+        for length in lengths:
+            yield {kind: tuple(column[start : start + length]) for kind, column in columns.items()}
+            start += length
+
+    def _external_vectors(self, forms: Sequence[str], numbers: Ints) -> Floats | None:
+        vectors = self.model.vectors
+        return None if vectors is None else look_up(vectors, forms)[numbers]
+
+
+def without_tags(sentences: Iterable[Sentence], tagger: Tagger | None, name: str) -> Iterator[Sentence]:
+    """The sentences of a treebank without the tags that the tagger of a model will give them."""
+    if tagger is None:
+        raise ModelError(f"{name} has no tagger to predict tags")
+    return map(tagger.untagged, sentences)
+
+
+def _spell(reader: TableReader, spelling: Spelling) -> Floats:
+    """``easyfirst.nn.characters.spell``, faster."""
+    states = reader.read(spelling.characters, Packing.of(spelling.lengths.tolist()))
+    return last_states(NUMPY, states, spelling)
+
+
+def _agreed(scores: Sequence[Floats]) -> Floats:
+    """The scores of one kind by all members as one: the sum of their log-probabilities."""
+    if len(scores) == 1:
+        return scores[0]
+    together = np.zeros_like(scores[0])
+    for of_member in scores:
+        shifted = of_member - of_member.max(axis=1, keepdims=True)
+        together += shifted - np.log(np.exp(shifted).sum(axis=1, keepdims=True))
+    return together
+
+
+def _best(scores: Floats, tags: Sequence[str]) -> list[str]:
+    numbers: list[int] = scores.argmax(axis=1).tolist()
+    return [tags[number] for number in numbers]
+
+
+def _filled(sentence: Sentence, tags: Tags) -> Sentence:
+    columns = {
+        kind: [new if given == "_" else given for given, new in zip(tags_of(sentence, kind), column, strict=True)]
+        for kind, column in tags.items()
+    }
+    return sentence.with_tags(upos=columns.get("upos"), xpos=columns.get("xpos"))
+
+
+def _batches(lengths: Sequence[int], max_words: int) -> Iterator[list[int]]:
+    """The numbers of all sentences, cut into batches, longest sentence first."""
+    batch: list[int] = []
+    n_words = 0
+    for number in sorted(range(len(lengths)), key=lambda number: -lengths[number]):
+        if batch and n_words + lengths[number] > max_words:
+            yield batch
+            batch, n_words = [], 0
+        batch.append(number)
+        n_words += lengths[number]
+    if batch:
+        yield batch

@@ -1,0 +1,207 @@
+"""Text in, sentences of tokens out, with the place of each in the text.
+
+Paragraphs are read for themselves: a blank line always ends a sentence, a single line break is white space like any
+other. Nothing is lost: every character that is not white space is in exactly one token.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from itertools import accumulate, pairwise
+
+import numpy as np
+
+from easyfirst.model.rewriting import lowered
+from easyfirst.model.tokenizer_store import TokenizerModel
+from easyfirst.model.tokenizer_vocabulary import Characters
+from easyfirst.nn.activations import overflow_is_fine
+from easyfirst.nn.arrays import Bools, Floats, Ints
+from easyfirst.nn.namespace import NUMPY
+from easyfirst.nn.sequences import Packing
+from easyfirst.nn.table_reader import TableReader
+from easyfirst.nn.tokenizer_network import (
+    REWRITTEN,
+    SENTENCE_END,
+    WORD_END,
+    score_boundaries,
+    score_tokens,
+    token_vectors,
+    tokenizer_of,
+)
+from easyfirst.text.sentences import cut
+from easyfirst.text.spans import Spans, find_spans, whole_signs
+from easyfirst.text.windows import read_in_windows
+from easyfirst.treebank.raw_text import Token
+
+MAX_PIECE = 50_000
+"""A paragraph with more characters is read in pieces; what ends near a piece's end is read again with the next."""
+PIECE_MARGIN = 1000
+MAX_BATCH = 60_000
+"""Characters that are worked on at once, which bounds the memory."""
+CHARACTER_WINDOW, CHARACTER_CONTEXT = 400, 25
+TOKEN_WINDOW, TOKEN_CONTEXT = 100, 20
+"""Rows that a window is asked about, and that it sees besides on each side. More context changes nothing on EWT."""
+MAX_ROWS = 16_384
+"""That are read in lock step: fewer steps for more windows at a time."""
+_NOT_SPACE = re.compile(r"\S")
+_PARAGRAPH_END = re.compile(r"\n\s*\n|\u2029")
+
+Sentences = list[list[Token]]
+
+
+@dataclass(slots=True)
+class _Paragraph:
+    """A paragraph of some text and its sentences, as far as it is read."""
+
+    text: str
+    begin: int  # what is not read yet
+    end: int
+    sentences: Sentences = field(default_factory=list[list[Token]])
+
+    @property
+    def piece(self) -> str:
+        """What is read next: neither its first nor its last character is white space."""
+        return self.text[self.begin : min(self.begin + MAX_PIECE, self.end)].rstrip()
+
+    def accept(self, sentences: Sentences, piece: str) -> None:
+        """Take over the sentences of a piece, but not those that more context might change, unless they are more than
+        half of it: then the last one is cut."""
+        piece_end = self.begin + len(piece)
+        if piece_end < self.end:
+            sure = [sentence for sentence in sentences if sentence[-1].end <= piece_end - PIECE_MARGIN]
+            if sure and sure[-1][-1].end - self.begin > len(piece) / 2:
+                sentences = sure
+        self.sentences += sentences
+        next_character = _NOT_SPACE.search(self.text, sentences[-1][-1].end, self.end)
+        self.begin = next_character.start() if next_character else self.end
+
+
+class Tokenizer:
+    """Tokenizes any number of texts with fixed weights. It changes nothing in itself, so threads may share it."""
+
+    def __init__(self, model: TokenizerModel) -> None:
+        self.model = model
+        self._weights = tokenizer_of(model.arrays)
+        self._characters = TableReader(self._weights.characters, self._weights.character_layers)
+
+    def tokenize(self, text: str) -> Sentences:
+        """The sentences of a text; none if it has nothing but white space."""
+        return self.tokenize_all([text])[0]
+
+    def tokenize_all(self, texts: Sequence[str]) -> list[Sentences]:
+        """The sentences of each text. No text depends on the others."""
+        paragraphs = [list(_paragraphs_of(text)) for text in texts]
+        waiting = [paragraph for of_text in paragraphs for paragraph in of_text][::-1]
+        while waiting:
+            batch: list[tuple[_Paragraph, str]] = []
+            n = 0
+            while waiting and (n == 0 or n + len(waiting[-1].piece) <= MAX_BATCH):
+                paragraph = waiting.pop()
+                batch.append((paragraph, paragraph.piece))
+                n += len(batch[-1][1])
+            self._read(batch)
+            waiting += [paragraph for paragraph, _ in batch if paragraph.begin < paragraph.end]
+        return [[sentence for paragraph in of_text for sentence in paragraph.sentences] for of_text in paragraphs]
+
+    def _read(self, batch: Sequence[tuple[_Paragraph, str]]) -> None:
+        """Read a piece of each paragraph."""
+        vocabulary = self.model.vocabulary
+        characters = vocabulary.read([piece for _, piece in batch])
+        with overflow_is_fine():
+            h = self._read_characters(characters)
+            boundaries = whole_signs(characters, score_boundaries(NUMPY, self._weights, h).argmax(axis=1))
+            spans = find_spans(characters, boundaries, has_inner_spaces=vocabulary.has_inner_spaces)
+            scores = self._score_tokens(token_vectors(NUMPY, h, spans.first, spans.last), spans.lengths)
+        tokens = self._tokens_of(batch, characters, boundaries, spans, scores[:, REWRITTEN] > 0)
+        is_end = scores[:, SENTENCE_END] > 0
+        begin = 0
+        for (paragraph, piece), n in zip(batch, spans.lengths, strict=True):
+            end = begin + n
+            paragraph.accept(_sentences_of(tokens[begin:end], is_end[begin:end]), piece)
+            begin = end
+
+    def _read_characters(self, characters: Characters) -> Floats:
+        def read(rows: Ints, packing: Packing) -> Floats:
+            return self._characters.read(characters.rows[rows], packing)
+
+        return read_in_windows(
+            read, characters.lengths, size=CHARACTER_WINDOW, context=CHARACTER_CONTEXT, max_rows=MAX_ROWS
+        )
+
+    def _score_tokens(self, vectors: Floats, lengths: Sequence[int]) -> Floats:
+        def read(rows: Ints, packing: Packing) -> Floats:
+            return score_tokens(NUMPY, self._weights, vectors[rows], packing)
+
+        return read_in_windows(read, lengths, size=TOKEN_WINDOW, context=TOKEN_CONTEXT, max_rows=MAX_ROWS)
+
+    def _tokens_of(
+        self,
+        batch: Sequence[tuple[_Paragraph, str]],
+        characters: Characters,
+        boundaries: Ints,
+        spans: Spans,
+        is_rewritten: Bools,
+    ) -> list[Token]:
+        shifts = np.array([paragraph.begin for paragraph, _ in batch])
+        shifts -= np.cumsum([0] + [len(piece) for _, piece in batch[:-1]])
+        shift = np.repeat(shifts, spans.lengths)
+        starts = (characters.positions[spans.first] + shift).tolist()
+        ends = (characters.positions[spans.last] + shift + 1).tolist()
+        texts = [paragraph.text for (paragraph, _), n in zip(batch, spans.lengths, strict=True) for _ in range(n)]
+        tokens = [Token(start, end, (text[start:end],)) for text, start, end in zip(texts, starts, ends, strict=True)]
+        for k, word_ends in _word_ends(boundaries, spans).items():
+            places = characters.positions[word_ends] + shift[k] + 1
+            tokens[k] = _parted(tokens[k], texts[k], places.tolist())
+        for k in np.flatnonzero(is_rewritten).tolist() if self.model.vocabulary.rewriting.rules else ():
+            tokens[k] = Token(
+                starts[k], ends[k], self.model.vocabulary.rewriting.rewrite(texts[k][starts[k] : ends[k]])
+            )
+        return self._part_known(tokens, texts) if self.model.vocabulary.parts else tokens
+
+    def _part_known(self, tokens: Sequence[Token], texts: Sequence[str]) -> list[Token]:
+        """Tokens that mostly have the same parts have them here too, whatever the network says."""
+        parts = self.model.vocabulary.parts
+        known = [parts.get(lowered(text[token.start : token.end])) for token, text in zip(tokens, texts, strict=True)]
+        return [
+            token if lengths is None else _parted(token, text, [token.start + n for n in accumulate(lengths[:-1])])
+            for token, text, lengths in zip(tokens, texts, known, strict=True)
+        ]
+
+
+def _word_ends(boundaries: Ints, spans: Spans) -> dict[int, list[int]]:
+    """Tokens in which words end before the token does, and the rows of these words' last characters."""
+    rows = np.flatnonzero(boundaries == WORD_END)
+    numbers = np.searchsorted(spans.last, rows)
+    found: dict[int, list[int]] = {}
+    for row, number in zip(rows.tolist(), numbers.tolist(), strict=True):
+        if spans.first[number] <= row < spans.last[number]:
+            found.setdefault(number, []).append(row)
+    return found
+
+
+def _parted(token: Token, text: str, places: Sequence[int]) -> Token:
+    """A token with its words, which end at these places and at its end."""
+    bounds = [token.start, *places, token.end]
+    words = (text[begin:end].strip() for begin, end in pairwise(bounds))
+    return Token(token.start, token.end, tuple(word for word in words if word))
+
+
+def _sentences_of(tokens: list[Token], is_end: Bools) -> Sentences:
+    """The sentences of a piece, whose last token always ends one."""
+    ends: list[int] = (np.flatnonzero(is_end[:-1]) + 1).tolist()
+    sentences: Sentences = []
+    for begin, end in pairwise([0, *ends, len(tokens)]):
+        sentences += cut(tokens[begin:end])
+    return sentences
+
+
+def _paragraphs_of(text: str) -> Iterator[_Paragraph]:
+    begin = 0
+    for end in [*(match.start() for match in _PARAGRAPH_END.finditer(text)), len(text)]:
+        part = text[begin:end]
+        if stripped := part.strip():
+            first = begin + len(part) - len(part.lstrip())
+            yield _Paragraph(text, first, first + len(stripped))
+        begin = end

@@ -1,0 +1,184 @@
+"""Training a tagger, or one member of it: a :class:`~easyfirst.training.supervised.Task` whose loss is the
+cross-entropy of all tags."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from easyfirst.model.lexicon import UNKNOWN, distinct_forms, tags_of
+from easyfirst.model.shared_vectors import SharedVectors
+from easyfirst.model.tagger_config import TaggerConfig, TaggerTraining
+from easyfirst.model.tagger_store import TaggerModel, look_up, save_tagger
+from easyfirst.model.tagger_vocabulary import TaggerVocabulary
+from easyfirst.model.tagger_weights import initial_tagger
+from easyfirst.nn.arrays import Floats, Ints
+from easyfirst.nn.characters import Spelling, spell
+from easyfirst.nn.sequences import Drop, Packing
+from easyfirst.nn.tagger_network import TaggerIds, members_of, score_tags
+from easyfirst.text.tagging import Tagger, Tags
+from easyfirst.training.corpus import unknown_probabilities
+from easyfirst.training.torch_namespace import TORCH
+from easyfirst.treebank.scores import percent
+from easyfirst.treebank.sentence import Sentence
+
+NOT_GIVEN = -1
+SORTED_AT_ONCE = 16
+"""Batches whose sentences are sorted by length together, so that a batch holds sentences of similar length."""
+
+
+@dataclass(frozen=True, slots=True)
+class TaggerBatch:
+    """Some sentences, longest first."""
+
+    ids: TaggerIds
+    packing: Packing
+    spelling: Spelling
+    external: Floats | None  # (n_words, external_dim)
+    gold: Mapping[str, Ints]  # kind -> (n_words,)
+
+
+class TaggerTask:
+    """A tagger, the sentences it learns from and those it is judged by."""
+
+    sparse = frozenset({"words.embedding", "characters.embedding"})
+    frozen: frozenset[str] = frozenset()
+
+    def __init__(
+        self,
+        sentences: Sequence[Sentence],
+        config: TaggerConfig,
+        learning: TaggerTraining,
+        *,
+        dev: Sequence[Sentence] | None = None,
+        vectors: SharedVectors | None = None,
+        out: Path | None = None,
+    ) -> None:
+        """``out``: the directory that gets the best tagger, if any."""
+        config = replace(config, external_dim=vectors.dim if vectors else 0, members=1)
+        vocabulary = TaggerVocabulary.of(sentences, min_count=config.min_count)
+        self.arrays = initial_tagger(config, vocabulary, np.random.default_rng([learning.seed, 0]))
+        self.model = TaggerModel(config, vocabulary, self.arrays, vectors)
+        self.corpus = TaggerCorpus(sentences, vocabulary, vectors, learning)
+        self.dev = dev
+        self.out = out
+
+    def batches(self, rng: np.random.Generator) -> Iterator[TaggerBatch]:
+        """One epoch of the training sentences."""
+        return self.corpus.batches(rng)
+
+    def loss(self, parameters: Mapping[str, Tensor], batch: TaggerBatch, drop: Drop) -> tuple[Tensor, int]:
+        """The cross-entropies of all tags that are given, added up, and the number of words."""
+        (weights,) = members_of(parameters, 1)
+        spelt = spell(TORCH, weights.characters, batch.spelling, drop) if weights.characters is not None else None
+        external = torch.from_numpy(batch.external) if batch.external is not None else None
+        scores = score_tags(TORCH, weights, batch.ids, batch.packing, external=external, spelt=spelt, drop=drop)
+        losses = [
+            torch.nn.functional.cross_entropy(
+                scores[kind], torch.from_numpy(gold), ignore_index=NOT_GIVEN, reduction="sum"
+            )
+            for kind, gold in batch.gold.items()
+        ]
+        return torch.stack(losses).sum(), len(batch.ids.words)
+
+    def evaluate(self, arrays: Mapping[str, Floats]) -> dict[str, float] | None:
+        """The accuracy of each kind on the dev sentences, in per cent, after their mean."""
+        if self.dev is None:
+            return None
+        tagger = Tagger(replace(self.model, arrays=arrays))
+        return accuracies(self.dev, tagger.predict([sentence.forms for sentence in self.dev]))
+
+    def save(self, arrays: Mapping[str, Floats]) -> None:
+        """Write the tagger with these weights."""
+        self.model = replace(self.model, arrays={name: array.copy() for name, array in arrays.items()})
+        if self.out is not None:
+            save_tagger(self.out, self.model)
+
+
+def accuracies(sentences: Sequence[Sentence], predicted: Sequence[Tags]) -> dict[str, float]:
+    """The share of words with the right tag, in per cent: the mean of the kinds, each kind, and all kinds at once.
+
+    Words that have no tag in the treebank do not count, nor does a kind that no word has.
+    """
+    given = {kind: np.array([tag for s in sentences for tag in tags_of(s, kind)]) for kind in predicted[0]}
+    found = {kind: np.array([tag for tags in predicted for tag in tags[kind]]) for kind in given}
+    is_given = {kind: tags != "_" for kind, tags in given.items() if (tags != "_").any()}
+    is_right = {kind: given[kind] == found[kind] for kind in is_given}
+    if not is_given:
+        return {"mean": 0.0, "all": 0.0}
+    shares = {kind: percent(int((is_right[kind] & mask).sum()), int(mask.sum())) for kind, mask in is_given.items()}
+    any_given = np.logical_or.reduce(list(is_given.values()))
+    all_right = np.logical_and.reduce([is_right[kind] | ~mask for kind, mask in is_given.items()]) & any_given
+    overall = percent(int(all_right.sum()), int(any_given.sum()))
+    return {"mean": sum(shares.values()) / len(shares), **shares, "all": overall}
+
+
+class TaggerCorpus:
+    """Training sentences as arrays, from which batches are cut."""
+
+    def __init__(
+        self,
+        sentences: Sequence[Sentence],
+        vocabulary: TaggerVocabulary,
+        vectors: SharedVectors | None,
+        learning: TaggerTraining,
+    ) -> None:
+        self.learning = learning
+        self._lengths = np.array([len(sentence) for sentence in sentences], dtype=np.int64)
+        self._starts = np.cumsum(self._lengths) - self._lengths
+        words = [form for sentence in sentences for form in sentence.forms]
+        forms, self._forms = distinct_forms(words)
+        self._word_of_form = vocabulary.word_ids(forms)
+        self._spelling = vocabulary.spell(forms)
+        self._external = None if vectors is None else look_up(vectors, forms)
+        self._gold = {kind: _tag_ids(sentences, kind, tags) for kind, tags in vocabulary.tags.items()}
+        counts = np.zeros(len(vocabulary.words) + 1, dtype=np.int64)
+        np.add.at(counts, self._word_of_form[self._forms], 1)
+        self._unknown_prob = unknown_probabilities(counts, learning.word_dropout)
+
+    def batches(self, rng: np.random.Generator) -> Iterator[TaggerBatch]:
+        """All sentences, in random order, but sorted by length within a few batches' worth of them."""
+        batches: list[Ints] = []
+        order = rng.permutation(len(self._lengths))
+        for some in _cut(order, self._lengths, SORTED_AT_ONCE * self.learning.batch_words):
+            by_length = some[np.argsort(-self._lengths[some], kind="stable")]
+            batches += _cut(by_length, self._lengths, self.learning.batch_words)
+        for number in rng.permutation(len(batches)):
+            yield self._batch(batches[number], rng)
+
+    def _batch(self, numbers: Ints, rng: np.random.Generator) -> TaggerBatch:
+        lengths = self._lengths[numbers]
+        starts = np.cumsum(lengths) - lengths
+        places = np.arange(lengths.sum()) + np.repeat(self._starts[numbers] - starts, lengths)
+        forms, of_words = np.unique(self._forms[places], return_inverse=True)  # longest first, as all forms are
+        words = self._word_of_form[forms][of_words]
+        is_dropped = rng.random(len(words)) < self._unknown_prob[words]
+        external = None
+        if self._external is not None:  # half of the dropped words lose it too, as rare words often have none
+            external = self._external[forms][of_words]
+            external[is_dropped & (rng.random(len(words)) < 0.5)] = 0
+        return TaggerBatch(
+            ids=TaggerIds(np.where(is_dropped, UNKNOWN, words), of_words),
+            packing=Packing.of(lengths.tolist()),
+            spelling=self._spelling.of(forms),
+            external=external,
+            gold={kind: gold[places] for kind, gold in self._gold.items()},
+        )
+
+
+def _cut(numbers: Ints, lengths: Ints, max_words: int) -> list[Ints]:
+    """Sentences one after the other, in pieces of about so many words."""
+    pieces = (np.cumsum(lengths[numbers]) - 1) // max_words
+    return np.split(numbers, np.flatnonzero(np.diff(pieces)) + 1)
+
+
+def _tag_ids(sentences: Sequence[Sentence], kind: str, tags: Sequence[str]) -> Ints:
+    numbers = {tag: number for number, tag in enumerate(tags)}
+    return np.array(
+        [numbers.get(tag, NOT_GIVEN) for sentence in sentences for tag in tags_of(sentence, kind)], dtype=np.int64
+    )

@@ -1,0 +1,278 @@
+"""Training a tokenizer on the raw text of a treebank (``easyfirst.training.supervised``).
+
+The treebank is one long text, read in stretches of it: paragraphs, or parts of long ones. So that the tokenizer relies
+on nothing that another text may not have, some paragraphs are joined, some stretches are in lower or upper case
+throughout, some characters unknown, and some apostrophes left out. White space needs none of that: the network sees
+only one kind.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from os import PathLike
+
+import numpy as np
+import torch
+from torch import Tensor
+from torch.nn.functional import binary_cross_entropy_with_logits, cross_entropy
+
+from easyfirst.errors import DataError
+from easyfirst.model.tokenizer_config import TokenizerConfig
+from easyfirst.model.tokenizer_store import TokenizerModel, save_tokenizer
+from easyfirst.model.tokenizer_vocabulary import SPACE, Characters, TokenizerVocabulary, is_rewritten
+from easyfirst.model.tokenizer_weights import initial_tokenizer
+from easyfirst.nn.arrays import Bools, Floats, Ints
+from easyfirst.nn.sequences import Drop, Packing
+from easyfirst.nn.tokenizer_network import (
+    REWRITTEN,
+    SENTENCE_END,
+    TOKEN_END,
+    WORD_END,
+    read_characters,
+    score_boundaries,
+    score_tokens,
+    token_vectors,
+    tokenizer_of,
+)
+from easyfirst.text.sentences import sentences_of
+from easyfirst.text.tokenizing import Tokenizer
+from easyfirst.training.torch_namespace import TORCH
+from easyfirst.treebank.alignment import Span, SpannedText, align
+from easyfirst.treebank.raw_text import Paragraph, raw_text, read_paragraphs
+from easyfirst.treebank.sentence import Sentence
+
+MAX_STRETCH = 300
+"""Characters that are read together."""
+BATCH_CHARACTERS, MIN_BATCH_CHARACTERS, MIN_BATCHES = 3000, 500, 100
+"""A batch has so many characters, or fewer, to have so many batches in a small treebank."""
+JOIN_PROB = 0.2
+"""Of a paragraph with the one after it."""
+VERSION_PROBS = (0.93, 0.05, 0.02)
+"""Of a stretch as it is, in lower case, in upper case."""
+UNKNOWN_PROB = 0.01
+"""Of a character."""
+APOSTROPHES = "'\N{RIGHT SINGLE QUOTATION MARK}"
+LEFT_OUT_PROB = 0.03
+"""Of an apostrophe inside of a multiword token: *its* may be *it's*, and only what is around it tells."""
+
+
+@dataclass(frozen=True, slots=True)
+class TokenizerCorpus:
+    """All paragraphs as one text, with a space between two."""
+
+    versions: tuple[Characters, ...]  # as it is, in lower case, in upper case
+    boundaries: Ints  # of each character
+    first: Ints  # the first character of each token
+    last: Ints
+    answers: Floats  # (n_tokens, N_QUESTIONS)
+    is_paragraph_end: Bools  # (n_tokens,)
+    is_apostrophe: Bools  # of each character: inside of a multiword token, and no word's last
+
+    @classmethod
+    def of(cls, paragraphs: Sequence[Paragraph], vocabulary: TokenizerVocabulary) -> TokenizerCorpus:
+        text = SPACE.join(paragraph.text for paragraph in paragraphs)
+        characters = vocabulary.read([text])
+        lower = "".join(c.lower() if len(c.lower()) == 1 else c for c in text)
+        upper = "".join(c.upper() if len(c.upper()) == 1 else c for c in text)
+        row_of = np.full(len(text) + 1, -1)
+        row_of[characters.positions] = np.arange(len(characters.positions))
+        boundaries = np.zeros(len(characters.positions), dtype=np.int64)
+        first: list[int] = []
+        last: list[int] = []
+        answers: list[tuple[bool, bool]] = []
+        is_paragraph_end: list[bool] = []
+        is_apostrophe = np.zeros(len(boundaries), dtype=np.bool_)
+        begin = 0
+        for paragraph in paragraphs:
+            for sentence in paragraph.sentences:
+                for token in sentence:
+                    form = paragraph.text[token.start : token.end]
+                    needs_rule = is_rewritten(form, token.words)
+                    start, end = begin + token.start, begin + token.end
+                    first.append(row_of[start])
+                    last.append(row_of[end - 1])
+                    answers.append((token is sentence[-1], needs_rule))
+                    is_paragraph_end.append(False)
+                    if not needs_rule:
+                        word_ends = _word_ends(text, start, token.words)
+                        boundaries[row_of[word_ends]] = WORD_END
+                        if word_ends:
+                            inside = (place for place in range(start + 1, end - 1) if place not in word_ends)
+                            is_apostrophe[[row_of[place] for place in inside if text[place] in APOSTROPHES]] = True
+                    boundaries[row_of[end - 1]] = TOKEN_END
+            is_paragraph_end[-1] = True
+            begin += len(paragraph.text) + 1
+        return cls(
+            (characters, vocabulary.read([lower]), vocabulary.read([upper])),
+            boundaries,
+            np.array(first, dtype=np.int64),
+            np.array(last, dtype=np.int64),
+            np.array(answers, dtype=np.float32),
+            np.array(is_paragraph_end),
+            is_apostrophe,
+        )
+
+    def stretches(self, rng: np.random.Generator) -> Iterator[tuple[int, int]]:
+        """Ranges of tokens that are read together: paragraphs, some joined, long ones cut at random places."""
+        is_cut = self.is_paragraph_end & (rng.random(len(self.first)) >= JOIN_PROB)
+        is_cut[-1] = True
+        limit = rng.integers(1, MAX_STRETCH, endpoint=True)
+        begin = 0
+        for end, (last, cut) in enumerate(zip(self.last.tolist(), is_cut.tolist(), strict=True), 1):
+            if cut or last - self.first[begin] >= limit:
+                yield begin, end
+                begin = end
+                limit = rng.integers(MAX_STRETCH // 2, MAX_STRETCH, endpoint=True)
+
+
+def _word_ends(text: str, start: int, words: Sequence[str]) -> list[int]:
+    """The places of the last characters of a token's words, but for the last one."""
+    places: list[int] = []
+    for word in words[:-1]:
+        while text[start].isspace():
+            start += 1
+        start += len(word)
+        places.append(start - 1)
+    return places
+
+
+@dataclass(frozen=True, slots=True)
+class Batch:
+    """Stretches, longest first."""
+
+    characters: Ints
+    lengths: list[int]
+    rows: Ints  # the characters that are not white space
+    boundaries: Tensor  # of these
+    first: Ints  # stretches with most tokens first
+    last: Ints
+    n_tokens: list[int]
+    answers: Tensor
+    weights: Tensor  # 0 where the answer is not known
+
+
+class TokenizerTask:
+    """A tokenizer to be trained on a treebank."""
+
+    def __init__(
+        self,
+        path: str | PathLike[str],
+        train: Sequence[Sentence],
+        dev: Sequence[Sentence] | None = None,
+        *,
+        network: TokenizerConfig | None = None,
+        spaces: str = "given",
+        seed: int = 1,
+    ) -> None:
+        paragraphs = read_paragraphs(train, spaces=spaces)
+        if not paragraphs:
+            raise DataError("the treebank has no sentences; give one that has some")
+        self.path = path
+        self.network = network or TokenizerConfig()
+        self.vocabulary = TokenizerVocabulary.of(paragraphs, min_count=self.network.min_count)
+        self.arrays = initial_tokenizer(self.network, self.vocabulary, np.random.default_rng(seed))
+        self.sparse = frozenset({"characters.embedding"})
+        self.frozen: frozenset[str] = frozenset()
+        self._corpus = TokenizerCorpus.of(paragraphs, self.vocabulary)
+        self._dev = None if dev is None else (SpannedText.of(dev), raw_text(read_paragraphs(dev, spaces=spaces)))
+
+    def batches(self, rng: np.random.Generator) -> Iterator[Batch]:
+        """One epoch: batches of stretches in random order."""
+        stretches = list(self._corpus.stretches(rng))
+        rng.shuffle(stretches)
+        size = min(BATCH_CHARACTERS, max(len(self._corpus.boundaries) // MIN_BATCHES, MIN_BATCH_CHARACTERS))
+        batch: list[tuple[int, int]] = []
+        n = 0
+        for begin, end in stretches:
+            batch.append((begin, end))
+            n += self._corpus.last[end - 1] + 1 - self._corpus.first[begin]
+            if n >= size:
+                yield self._batch(batch, rng)
+                batch, n = [], 0
+        if batch:
+            yield self._batch(batch, rng)
+
+    def _batch(self, stretches: Sequence[tuple[int, int]], rng: np.random.Generator) -> Batch:
+        corpus = self._corpus
+        spans = [(int(corpus.first[begin]), int(corpus.last[end - 1]) + 1) for begin, end in stretches]
+        written = [np.flatnonzero(self._is_written(span, rng)) for span in spans]
+        by_length = sorted(range(len(spans)), key=lambda k: -len(written[k]))
+        versions = [corpus.versions[k] for k in rng.choice(3, len(spans), p=VERSION_PROBS)]
+        sources = [(versions[k], spans[k][0] + written[k]) for k in by_length]
+        characters = np.concatenate([version.rows[part] for version, part in sources])
+        categories = np.concatenate([version.categories[part] for version, part in sources])
+        characters = np.where(rng.random(len(characters)) < UNKNOWN_PROB, categories, characters)
+        lengths = [len(written[k]) for k in by_length]
+        rows = np.flatnonzero(~np.concatenate([version.is_space[part] for version, part in sources]))
+        boundaries = np.concatenate([corpus.boundaries[part] for _, part in sources])[rows]
+        shifts = dict(zip(by_length, (np.cumsum(lengths) - lengths).tolist(), strict=True))
+        by_tokens = sorted(range(len(spans)), key=lambda k: stretches[k][0] - stretches[k][1])
+        parts = [slice(*stretches[k]) for k in by_tokens]
+        answers = np.concatenate([corpus.answers[part] for part in parts])
+
+        def places(characters: Ints) -> Ints:
+            """In the batch, of the first or the last characters of its tokens."""
+            found = zip(by_tokens, parts, strict=True)
+            return np.concatenate(
+                [shifts[k] + np.searchsorted(written[k], characters[part] - spans[k][0]) for k, part in found]
+            )
+
+        weights = np.ones_like(answers)
+        n_tokens = [stretches[k][1] - stretches[k][0] for k in by_tokens]
+        is_complete = np.array([corpus.is_paragraph_end[stretches[k][1] - 1] for k in by_tokens])
+        weights[np.cumsum(n_tokens) - 1, SENTENCE_END] = is_complete
+        weights[:, REWRITTEN] = bool(self.vocabulary.rewriting.rules)
+        return Batch(
+            characters=characters,
+            lengths=lengths,
+            rows=rows,
+            boundaries=torch.from_numpy(boundaries),
+            first=places(corpus.first),
+            last=places(corpus.last),
+            n_tokens=n_tokens,
+            answers=torch.from_numpy(answers),
+            weights=torch.from_numpy(weights),
+        )
+
+    def _is_written(self, span: tuple[int, int], rng: np.random.Generator) -> Bools:
+        """Which characters are not left out."""
+        is_apostrophe = self._corpus.is_apostrophe[slice(*span)]
+        return ~is_apostrophe | (rng.random(len(is_apostrophe)) >= LEFT_OUT_PROB)
+
+    def loss(self, parameters: Mapping[str, Tensor], batch: Batch, drop: Drop) -> tuple[Tensor, int]:
+        """Cross-entropy over all characters and tokens."""
+        weights = tokenizer_of(parameters)
+        h = read_characters(TORCH, weights, batch.characters, Packing.of(batch.lengths), drop)
+        boundaries = score_boundaries(TORCH, weights, TORCH.take(h, TORCH.index(batch.rows)))
+        vectors = token_vectors(TORCH, h, batch.first, batch.last)
+        answers = score_tokens(TORCH, weights, vectors, Packing.of(batch.n_tokens), drop)
+        of_characters = cross_entropy(boundaries, batch.boundaries, reduction="sum")
+        of_tokens = binary_cross_entropy_with_logits(answers, batch.answers, weight=batch.weights, reduction="sum")
+        return of_characters + of_tokens, len(batch.rows) + int(batch.weights.sum())
+
+    def evaluate(self, arrays: Mapping[str, Floats]) -> dict[str, float] | None:
+        """F1 of tokens, words and sentences of the dev treebank, from its raw text; the mean of the three decides."""
+        if self._dev is None:
+            return None
+        gold, text = self._dev
+        tokens = Tokenizer(TokenizerModel(self.network, self.vocabulary, arrays)).tokenize(text)
+        system = SpannedText.of(sentences_of(text, tokens))
+        scores = {
+            "tokens": _f1(_n_common(gold.tokens, system.tokens), len(gold.tokens), len(system.tokens)),
+            "words": _f1(len(align(gold, system)), len(gold.words), len(system.words)),
+            "sentences": _f1(_n_common(gold.sentences, system.sentences), len(gold.sentences), len(system.sentences)),
+        }
+        return {"mean": sum(scores.values()) / len(scores), **scores}
+
+    def save(self, arrays: Mapping[str, Floats]) -> None:
+        """Write the tokenizer's directory."""
+        save_tokenizer(self.path, TokenizerModel(self.network, self.vocabulary, arrays))
+
+
+def _n_common(gold: Sequence[Span], system: Sequence[Span]) -> int:
+    return len(set(gold) & set(system))
+
+
+def _f1(n_correct: int, n_gold: int, n_system: int) -> float:
+    return 100 * 2 * n_correct / (n_gold + n_system)

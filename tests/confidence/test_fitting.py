@@ -1,0 +1,117 @@
+"""Fitting a calibration: on answers whose probabilities are known, and on next to nothing."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from easyfirst.confidence.calibration import Calibration
+from easyfirst.confidence.estimates import confidence_of
+from easyfirst.confidence.fitting import Example, calibrate_model, cross_judge, fit_calibration, judge_parses
+from easyfirst.confidence.reliability import judge
+from easyfirst.errors import InputError
+from easyfirst.model.parser_store import save_parser
+from easyfirst.parser import Parser, load
+from easyfirst.treebank.conllu import read_conllu
+from easyfirst.treebank.sentence import Sentence
+from tests.calibrations import BY_HAND, FITTED_ON, steps_of
+from tests.small_models import TREEBANK, small_model
+
+
+def examples(n: int, *, seed: int = 0, truth: Calibration = BY_HAND) -> list[Example]:
+    """Chains of words with random margins, right as often as a calibration says."""
+    rng = np.random.default_rng(seed)
+    found: list[Example] = []
+    for _ in range(n):
+        length = int(rng.integers(1, 8))
+        steps = steps_of(range(1, length), rng.exponential(2, length - 1), rng.exponential(2, length - 1))
+        heads = (*range(2, length + 1), 0)
+        truly = confidence_of(heads, steps, truth)
+        arcs, labels = np.array(truly.arcs), np.array(truly.labels)
+        heads_right = rng.random(length) < arcs
+        found.append(Example(heads, steps, heads_right, heads_right & (rng.random(length) < labels / arcs)))
+    return found
+
+
+def test_the_truth_is_found() -> None:
+    fitted = fit_calibration(examples(3000), fitted_on=FITTED_ON)
+    other = examples(1000, seed=1)
+    for example in other[:200]:
+        found, truth = (confidence_of(example.heads, example.steps, c) for c in (fitted, BY_HAND))
+        np.testing.assert_allclose(found.arcs, truth.arcs, atol=0.1)
+        np.testing.assert_allclose(found.labels, truth.labels, atol=0.12)
+    confidences = [confidence_of(example.heads, example.steps, fitted) for example in other]
+    judgement = judge(confidences, [e.heads_right for e in other], [e.labels_right for e in other])
+    assert judgement.arcs.ece < 0.03
+    assert judgement.labels.ece < 0.03
+    assert judgement.trees.ece < 0.06
+
+
+def test_it_never_falls_with_a_margin() -> None:
+    """Also if answers were the righter, the smaller their margin."""
+    turned = [
+        replace(example, heads_right=example.heads_right & (np.array([*example.steps.margins, 0.0]) < 1))
+        for example in examples(300)
+    ]
+    fitted = fit_calibration(turned, fitted_on=FITTED_ON)
+    n = len(fitted.scales.margins)
+    assert min(fitted.arc.weights[:n]) >= 0 >= fitted.arc.weights[n]
+    assert min(fitted.root.weights[:n]) >= 0
+    assert min(fitted.label.weights[: len(fitted.scales.label_margins)]) >= 0
+    assert fitted.tree.weights[0] >= 0
+
+
+@pytest.mark.parametrize("is_right", [True, False])
+@pytest.mark.parametrize("n", [1, 2, 5])
+def test_next_to_nothing(n: int, is_right: bool) -> None:
+    right = np.full(3, is_right)
+    few = [Example((2, 0, 2), steps_of([1, 3], [1.0, 1.0], [np.inf, np.inf]), right, right)] * n
+    fitted = fit_calibration(few, fitted_on=FITTED_ON)
+    found = confidence_of(few[0].heads, few[0].steps, fitted)
+    assert all(0.02 < p < 0.98 for p in found.arcs)
+    assert (cross_judge(few, fitted_on=FITTED_ON) is None) == (n == 1)
+
+
+def test_only_single_words() -> None:
+    with pytest.raises(InputError, match="two words or more"):
+        fit_calibration([Example((0,), steps_of([], [], []), np.ones(1, bool), np.ones(1, bool))], fitted_on=FITTED_ON)
+
+
+def test_each_sentence_is_judged_by_others() -> None:
+    some = examples(53)
+    found = cross_judge(some, fitted_on=FITTED_ON)
+    assert found is not None
+    assert found.trees.count == 53
+    assert found.arcs.count == sum(len(example.heads) for example in some)
+    assert found.arcs.accuracy == pytest.approx(np.concatenate([e.heads_right for e in some]).mean())
+
+
+class TestModel:
+    def test_it_is_stored_and_told(self, tmp_path: Path) -> None:
+        model = replace(small_model("upos"), card="# a card\n\n## Use\n\nRun it.\n")
+        save_parser(tmp_path, model)
+        parser, gold = Parser(model), list(read_conllu(TREEBANK))
+        judgement = calibrate_model(tmp_path, parser.parse(gold), gold, file="some/dev.conllu", tags="given")
+        again = load(tmp_path)
+        facts = again.model.calibration
+        assert facts is not None
+        assert (facts.fitted_on.file, facts.fitted_on.sentences, facts.fitted_on.tags) == ("dev.conllu", 27, "given")
+        assert judgement is not None
+        assert f"{judgement.arcs.ece:.4f}" in again.model.card
+        assert again.model.card.index("## Confidence") < again.model.card.index("## Use")
+        assert judge_parses(again.parse(gold)).arcs.count == sum(map(len, gold))
+        calibrate_model(tmp_path, parser.parse(gold), gold, file="dev.conllu", tags="predicted")
+        card = load(tmp_path).model.card
+        assert card.count("## Confidence") == 1
+        assert "tags predicted" in card
+
+    def test_sentences_without_a_tree_are_left_out(self, tmp_path: Path) -> None:
+        save_parser(tmp_path, small_model("none"))
+        gold = [*read_conllu(TREEBANK), Sentence.from_words(["a", "b"], heads=[None, 0])]
+        calibrate_model(tmp_path, Parser(small_model("none")).parse(gold), gold, file="x", tags="given")
+        facts = load(tmp_path).model.calibration
+        assert facts is not None
+        assert facts.fitted_on.sentences == 27

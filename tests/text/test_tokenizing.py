@@ -1,0 +1,140 @@
+"""Any text is tokenized, and nothing of it is lost."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from itertools import product
+
+import pytest
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+
+from easyfirst.errors import InputError
+from easyfirst.model.tokenizer_vocabulary import TokenizerVocabulary
+from easyfirst.text import tokenizing as module
+from easyfirst.text.sentences import MAX_SENTENCE_WORDS
+from easyfirst.text.tokenizing import Token, Tokenizer
+from tests.text.random_tokenizers import random_model, random_tokenizer
+
+TOKENIZERS = [random_tokenizer(seed, has_inner_spaces=seed % 2 == 0) for seed in range(4)]
+tokenizers = st.sampled_from(TOKENIZERS)
+
+
+def assert_sound(text: str, sentences: list[list[Token]]) -> None:
+    tokens = [token for sentence in sentences for token in sentence]
+    assert all(sentences)
+    end = 0
+    for token in tokens:
+        assert token.start < token.end
+        assert not text[end : token.start].strip()
+        assert not text[token.start].isspace()
+        assert not text[token.end - 1].isspace()
+        assert token.words
+        assert all(word and word == word.strip() for word in token.words)
+        end = token.end
+    assert not text[end:].strip()
+
+
+@settings(deadline=None, max_examples=150)
+@given(tokenizers, st.text(st.one_of(st.sampled_from("ab \n.\u00a0"), st.characters(exclude_categories=["Cs"]))))
+@example(TOKENIZERS[0], "")
+@example(TOKENIZERS[0], " \n\t\u3000 ")
+@example(TOKENIZERS[0], "\x00\x01\x1b a\x00")
+@example(TOKENIZERS[1], "\U0001f468\u200d\U0001f469\u200d\U0001f467\U0001f1e9\U0001f1ea \u200d \u0301")
+@example(TOKENIZERS[1], "שלום עולם. مرحبا\u200f بالعالم")
+@example(TOKENIZERS[1], "a\r\n\r\nb\rc\u2029d\u0085e")
+def test_no_character_is_lost(tokenizer: Tokenizer, text: str) -> None:
+    assert_sound(text, tokenizer.tokenize(text))
+
+
+@settings(deadline=None, max_examples=50)
+@given(tokenizers, st.lists(st.text("ab c.\n\u0301", max_size=30), max_size=5))
+def test_texts_do_not_depend_on_each_other(tokenizer: Tokenizer, texts: list[str]) -> None:
+    assert tokenizer.tokenize_all(texts) == [tokenizer.tokenize(text) for text in texts]
+
+
+@settings(deadline=None, max_examples=50)
+@given(tokenizers, st.text("ab .", min_size=1), st.text("ab .", min_size=1), st.sampled_from(["\n\n", "\r\n \t\r\n"]))
+def test_a_blank_line_parts_texts(tokenizer: Tokenizer, one: str, other: str, blank: str) -> None:
+    def shown(text: str) -> list[list[tuple[str, ...]]]:
+        return [[token.words for token in sentence] for sentence in tokenizer.tokenize(text)]
+
+    assert shown(one + blank + other) == shown(one) + shown(other)
+
+
+@settings(deadline=None, max_examples=50)
+@given(tokenizers, st.lists(st.sampled_from(["a", "bc", "d.", "!", "Ae"]), min_size=1), st.data())
+def test_the_kind_of_white_space_makes_no_difference(
+    tokenizer: Tokenizer, words: list[str], data: st.DataObject
+) -> None:
+    spaces = st.sampled_from(["  ", "\t", "\n", "\r\n", "\u00a0", " \n "])
+    other = words[0] + "".join(data.draw(spaces) + word for word in words[1:])
+    expected, found = tokenizer.tokenize(" ".join(words)), tokenizer.tokenize(other)
+    assert [[["".join(word.split()) for word in token.words] for token in sentence] for sentence in found] == [
+        [["".join(word.split()) for word in token.words] for token in sentence] for sentence in expected
+    ]
+
+
+@pytest.mark.parametrize("tokenizer", TOKENIZERS)
+def test_long_texts_are_read_in_pieces(tokenizer: Tokenizer, monkeypatch: pytest.MonkeyPatch) -> None:
+    text = "ab c. a'b Ad gf1 "
+    for size in (13, 64, 1000):
+        monkeypatch.setattr(module, "MAX_PIECE", size)
+        monkeypatch.setattr(module, "PIECE_MARGIN", 10)
+        monkeypatch.setattr(module, "MAX_BATCH", 100)
+        texts = [text * 20, "a", text * 3 + "\n\n" + text * 10]
+        for given_text, found in zip(texts, tokenizer.tokenize_all(texts), strict=True):
+            assert_sound(given_text, found)
+            assert found == tokenizer.tokenize(given_text)
+
+
+def test_every_piece_of_a_long_text_is_read_at_most_twice(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "MAX_PIECE", 500)
+    monkeypatch.setattr(module, "PIECE_MARGIN", 100)
+    read = TokenizerVocabulary.read
+    texts = ["a" * 3000, "ab cd. " * 400, "ab c" * 700]
+    for tokenizer, text in product(TOKENIZERS[2:], texts):
+        pieces: list[str] = []
+        noting = lambda self, texts: pieces.extend(texts) or read(self, texts)  # noqa: B023, E731
+        monkeypatch.setattr(TokenizerVocabulary, "read", noting)
+        assert_sound(text, tokenizer.tokenize(text))
+        assert sum(map(len, pieces)) <= 2.1 * len(text) + 500
+
+
+def test_sentences_are_cut_at_a_limit() -> None:
+    tokenizer = random_tokenizer(1)
+    tokenizer.model.arrays["question.bias"][:] = -1000
+    n = 2 * MAX_SENTENCE_WORDS + 7
+    lengths = [sum(len(token.words) for token in sentence) for sentence in tokenizer.tokenize("a " * n)]
+    assert lengths == [MAX_SENTENCE_WORDS, MAX_SENTENCE_WORDS, 7]
+
+
+def test_multiword_tokens_are_rewritten_if_the_network_says_so() -> None:
+    for bias, words in ((1000, ("ax", "yz")), (-1000, ("ab",))):
+        tokenizer = random_tokenizer(1)
+        tokenizer.model.arrays["boundary.bias"][:] = [1000, 0, 0]
+        tokenizer.model.arrays["question.bias"][1] = bias
+        assert tokenizer.tokenize("ab")[0][0].words == words
+
+
+def test_words_may_end_inside_of_a_token() -> None:
+    tokenizer = random_tokenizer(1)
+    tokenizer.model.arrays["boundary.bias"][:] = [0, 1000, 0]
+    tokenizer.model.arrays["question.bias"][:] = -1000
+    assert tokenizer.tokenize("abc d") == [[Token(0, 3, ("a", "b", "c")), Token(4, 5, ("d",))]]
+
+
+@pytest.mark.parametrize("bias", [[1000, 0, 0], [0, 1000, 0]], ids=["no word ends", "every character ends a word"])
+def test_known_tokens_have_their_parts_whatever_the_network_says(bias: list[int]) -> None:
+    model = replace(random_model(1), vocabulary=replace(random_model(1).vocabulary, parts={"cabbage": (3, 4)}))
+    tokenizer = Tokenizer(model)
+    model.arrays["boundary.bias"][:] = bias
+    model.arrays["question.bias"][:] = -1000
+    first, second, last = tokenizer.tokenize(" Cabbage g CABBAGE\n")[0]
+    assert (first, last) == (Token(1, 8, ("Cab", "bage")), Token(11, 18, ("CAB", "BAGE")))
+    assert second.words == ("g",)
+
+
+def test_half_a_surrogate_pair_is_refused() -> None:
+    with pytest.raises(InputError, match="surrogate"):
+        TOKENIZERS[0].tokenize("a \ud83d b")
