@@ -1,16 +1,19 @@
-"""What users give to be parsed, as sentences; every mistake is an :class:`InputError` that says what to do."""
+"""The arguments of the facade: checked and turned into sentences. A mistake is an :class:`InputError`."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from typing import Any, TypeAlias, cast
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import Any, TypeAlias, TypeVar, cast
 
-from easyfirst.errors import InputError
+from easyfirst.errors import DataError, InputError
+from easyfirst.model.lexicon import tags_of
+from easyfirst.model.parser_vocabulary import ParserVocabulary
 from easyfirst.treebank.sentence import Sentence
 
 SentenceLike: TypeAlias = "Sentence | Sequence[str] | Sequence[tuple[str, str]] | Sequence[tuple[str, str, str]]"
 """What can be parsed: a list of words, of (word, tag) pairs, of (word, upos, xpos) triples, or a Sentence."""
 
+_T = TypeVar("_T")
 _Tags: TypeAlias = "list[str | None] | None"
 
 _EXAMPLE = "as in [['The', 'fox', 'jumps']]"
@@ -35,6 +38,62 @@ def check_texts(texts: object) -> None:
         raise InputError("the input is one text; give a list of texts: [text]")
     if isinstance(texts, bytes) or not isinstance(texts, Iterable):
         raise InputError(f"the input is of type {type(texts).__name__}; give a list of texts: [text]")
+
+
+def check_batch_size(batch_size: int) -> None:
+    """Raise an :class:`InputError` unless there is room for a sentence."""
+    if batch_size < 1:
+        raise InputError(f"batch_size is {batch_size}; it must be at least 1")
+
+
+def check_tags(
+    sentence: Sentence,
+    tag_kinds: Sequence[str],
+    vocabulary: ParserVocabulary | None = None,
+    *,
+    name: str = "this sentence",
+) -> None:
+    """Raise an error if a sentence has no tags of a kind that is needed (a single ``_`` counts as an unknown tag),
+    unless the vocabulary has ``_`` as a tag because words of the treebank had none.
+
+    It is a :class:`DataError` with file and line if the sentence comes from a file, else an :class:`InputError`.
+    """
+    for kind in tag_kinds:
+        if any(tag != "_" for tag in tags_of(sentence, kind)):
+            continue
+        if vocabulary is not None and "_" in vocabulary.tags[kind]:
+            continue
+        column = kind.upper()
+        message = f"the model needs {column} tags and {name} has none, from word 1 {sentence.forms[0]!r} on"
+        other_model = "a model trained with --tags none"
+        if sentence.source is not None:
+            tagger = "add a tagger to the model (easyfirst train --parts tagger)"
+            message = f"{message}; give CoNLL-U with {column} filled in, {tagger}, or use {other_model}"
+            raise DataError(message, source=sentence.source, line=sentence.word_line(0))
+        words = "(word, upos, xpos) triples" if len(tag_kinds) > 1 else "(word, tag) pairs"
+        raise InputError(f"{message}; give {words}, or use {other_model}")
+
+
+def texts_only(texts: Iterable[object]) -> Iterator[str]:
+    """Pass texts through; raise an :class:`InputError` at anything else."""
+    for number, text in enumerate(texts, 1):
+        if not isinstance(text, str):
+            raise InputError(f"text {number} is of type {type(text).__name__}; give texts")
+        yield text
+
+
+def chunks(items: Iterable[_T], size: Callable[[_T], int], max_items: int | None, max_size: int) -> Iterator[list[_T]]:
+    """Cut a stream: a chunk ends when it has ``max_items``, or when the sizes of its items add up to ``max_size``."""
+    chunk: list[_T] = []
+    room = max_size
+    for item in items:
+        chunk.append(item)
+        room -= size(item)
+        if len(chunk) == max_items or room <= 0:
+            yield chunk
+            chunk, room = [], max_size
+    if chunk:
+        yield chunk
 
 
 def to_sentence(item: object, number: int, *, reads: tuple[str, ...], needs: tuple[str, ...]) -> Sentence:

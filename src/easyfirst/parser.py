@@ -10,16 +10,28 @@ Document('The fox jumps. It likes apples.', 2 sentences, 8 words)
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import replace
+from functools import partial
 from itertools import islice
 from os import PathLike
 from pathlib import Path
+from typing import NamedTuple
 
-from easyfirst.constraints.arguments import ConstraintsOf, GivenConstraints, constrained, one_of, with_constraints
-from easyfirst.constraints.conflicts import check_constraints
+from easyfirst.constraints.arguments import ConstraintsOf, GivenConstraints, check_type, constrained, one_of
+from easyfirst.constraints.chooser import constrain
+from easyfirst.constraints.conflicts import compile_constraints
 from easyfirst.constraints.records import Constraints
+from easyfirst.constraints.rules import Rules
 from easyfirst.errors import InputError, ModelError
-from easyfirst.inputs import SentenceLike, check_sentences, check_texts, to_sentence
+from easyfirst.inputs import (
+    SentenceLike,
+    check_batch_size,
+    check_sentences,
+    check_tags,
+    check_texts,
+    chunks,
+    texts_only,
+    to_sentence,
+)
 from easyfirst.model.bundled import find_model
 from easyfirst.model.directory import remove_part
 from easyfirst.model.ensemble import make_ensemble
@@ -29,17 +41,19 @@ from easyfirst.model.part import TAGGER, TOKENIZER, VECTORS
 from easyfirst.model.shared_vectors import save_shared_vectors
 from easyfirst.model.tagger_store import load_tagger, make_tagger_ensemble, save_tagger
 from easyfirst.model.tokenizer_store import load_tokenizer, save_tokenizer
-from easyfirst.parsing.batch import BATCH_SIZE, MAX_BATCH_WORDS, BatchParser, check_tags
+from easyfirst.parsing.actions import Choose
+from easyfirst.parsing.derivation import Derivation
+from easyfirst.parsing.engine import BATCH_SIZE, MAX_BATCH_WORDS, Engine, NumpyEngine
 from easyfirst.results.documents import Document
-from easyfirst.results.explanations import RUNNERS_UP, Explanation, explain
+from easyfirst.results.explanations import RUNNERS_UP, Explanation, Observer
 from easyfirst.results.parses import Parse
-from easyfirst.text.sentences import joined, sentences_of
 from easyfirst.text.tagging import Tagger
+from easyfirst.text.tokenized import TokenizedText
 from easyfirst.text.tokenizing import Tokenizer
 from easyfirst.treebank.sentence import Sentence
 
 N_BUFFERED = 8
-"""How many batches :meth:`Parser.pipe` reads ahead, so that it can put sentences of similar length together."""
+"""How many batches :meth:`Parser.pipe` reads ahead, so that a batch holds sentences of similar length."""
 
 TEXT_BUFFERED = 100_000
 """How many characters :meth:`Parser.read` reads ahead."""
@@ -95,7 +109,7 @@ class Parser:
     def __init__(self, model: ParserModel, *, tokenizer: Tokenizer | None = None, tagger: Tagger | None = None) -> None:
         """Without a ``tokenizer`` it cannot read texts; without a ``tagger`` it may need tags (``needs_tags``)."""
         self._model = model
-        self._batches = BatchParser.of(model.arrays, model.config, model.vocabulary, model.calibration)
+        self._engine: Engine = NumpyEngine.of(model.arrays, model.config, model.vocabulary)
         self.tokenizer = tokenizer
         self.tagger = tagger
 
@@ -129,7 +143,7 @@ class Parser:
     @property
     def reads_tags(self) -> tuple[str, ...]:
         """The tags the parser itself reads, given or predicted: ``("upos",)``, ``("upos", "xpos")``, ... or ``()``."""
-        return self._batches.tag_kinds
+        return tuple(self._model.vocabulary.tags)
 
     @property
     def needs_tags(self) -> tuple[str, ...]:
@@ -154,8 +168,8 @@ class Parser:
         ``constraints_of``, which reads MISC). :class:`easyfirst.errors.ConstraintError` says which cannot hold and why.
         """
         check_sentences(sentences)
-        _check_batch_size(batch_size)
-        return self._parse(list(self._sentences(sentences, constraints)), batch_size)
+        check_batch_size(batch_size)
+        return self._parse(list(self._requests(sentences, constraints)), batch_size)
 
     def pipe(
         self,
@@ -172,8 +186,8 @@ class Parser:
         ``constraints`` as for :meth:`parse`.
         """
         check_sentences(sentences)
-        _check_batch_size(batch_size)
-        return self._stream(self._sentences(sentences, constraints), batch_size)
+        check_batch_size(batch_size)
+        return self._stream(self._requests(sentences, constraints), batch_size)
 
     def read(
         self,
@@ -190,7 +204,16 @@ class Parser:
         it was found in a text, or None.
         """
         check_texts(texts)
-        _check_batch_size(batch_size)
+        check_batch_size(batch_size)
+        self._require_reader()
+        return self._read(texts, constraints, batch_size=batch_size, one_sentence=one_sentence)
+
+    def tokenize(self, texts: Iterable[str], *, one_sentence: bool = False) -> list[TokenizedText]:
+        """Split texts into sentences and tokens; with ``one_sentence`` each text is one sentence."""
+        return self._require_reader().tokenize_texts(list(texts), one_sentence=one_sentence)
+
+    def _require_reader(self) -> Tokenizer:
+        """Return the tokenizer; raise an :class:`InputError` if the model cannot read raw text."""
         tags = " and ".join(kind.upper() for kind in self.needs_tags)
         if self.tokenizer is None:
             words, parts = (f"words with {tags} tags", "tokenizer,tagger") if tags else ("lists of words", "tokenizer")
@@ -200,10 +223,10 @@ class Parser:
             )
         if tags:
             raise InputError(
-                f"the model needs {tags} tags and has no tagger that gives them, so it cannot read raw text; give "
+                f"the model needs {tags} tags and has no tagger to predict them, so it cannot read raw text; give "
                 "sentences with tags, or train a tagger (easyfirst train --parts tagger)"
             )
-        return self._read(texts, self.tokenizer, constraints, batch_size=batch_size, one_sentence=one_sentence)
+        return self.tokenizer
 
     def explain(
         self, sentence: SentenceLike | str, *, runners_up: int = RUNNERS_UP, constraints: Constraints | None = None
@@ -216,15 +239,20 @@ class Parser:
         if runners_up < 0:
             raise InputError(f"runners_up is {runners_up}; it must be 0 or more")
         if isinstance(sentence, str):
-            [document] = self.read([sentence], one_sentence=True)
-            if not document.sentences:
+            [tokenized] = self.tokenize([sentence], one_sentence=True)
+            if not tokenized.tokens:
                 raise InputError("the text has no words to explain")
-            sentence = document[0].tagged
-        [given] = self._sentences([sentence], one_of(constraints))
-        tagged = given if self.tagger is None else self.tagger.tag([given])[0]
-        explanation = explain(self._batches, tagged, runners_up=runners_up)
-        parse = explanation.parse if given.line is None else replace(explanation.parse, sentence=given)
-        return replace(explanation, parse=parse)
+            sentence = tokenized.sentences()[0]
+        [request] = self._requests([sentence], one_of(constraints))
+        observers: list[Observer] = []
+
+        def observe(numbers: Sequence[int], choose: Choose) -> Choose:
+            observers.append(Observer(choose, self._model.vocabulary.relations, runners_up))
+            return constrain([len(request.sentence)], [request.rules], numbers, observers[0])
+
+        [tagged] = self._tag([request.sentence])
+        [derivation] = self._engine.derive([tagged], wrap=observe)
+        return Explanation.of(self._result(request, tagged, derivation), observers[0])
 
     def save(self, path: str | PathLike[str], *, bits: int = 32) -> None:
         """Write the model to a directory, from which :func:`load` gives the same parser.
@@ -248,86 +276,57 @@ class Parser:
         for name in {TOKENIZER, TAGGER, VECTORS} - written:
             remove_part(directory / name, f"easyfirst-{name}")
 
-    def _stream(self, sentences: Iterator[Sentence], batch_size: int) -> Iterator[Parse]:
-        for part in _parts(sentences, 1 if batch_size == 1 else N_BUFFERED * batch_size, N_BUFFERED * MAX_BATCH_WORDS):
-            yield from self._parse(part, batch_size)
+    def _stream(self, requests: Iterator[_Request], batch_size: int) -> Iterator[Parse]:
+        n_sentences = 1 if batch_size == 1 else N_BUFFERED * batch_size
+        for chunk in chunks(requests, lambda request: len(request.sentence), n_sentences, N_BUFFERED * MAX_BATCH_WORDS):
+            yield from self._parse(chunk, batch_size)
 
-    def _parse(self, sentences: list[Sentence], batch_size: int) -> list[Parse]:
-        """A sentence that was read from a file keeps its tags: only what was made here gets predicted ones."""
-        if self.tagger is None:
-            return self._batches.parse(sentences, batch_size=batch_size)
-        parses = self._batches.parse(self.tagger.tag(sentences), batch_size=batch_size)
-        return [
-            parse if sentence.line is None else replace(parse, sentence=sentence)
-            for sentence, parse in zip(sentences, parses, strict=True)
-        ]
+    def _parse(self, requests: Sequence[_Request], batch_size: int) -> list[Parse]:
+        tagged = self._tag([request.sentence for request in requests])
+        rules = [request.rules for request in requests]
+        wrap = partial(constrain, [len(sentence) for sentence in tagged], rules) if any(rules) else None
+        derivations = self._engine.derive(tagged, batch_size=batch_size, wrap=wrap)
+        return [self._result(*each) for each in zip(requests, tagged, derivations, strict=True)]
 
-    def _sentences(self, sentences: Iterable[SentenceLike], constraints: GivenConstraints | None) -> Iterator[Sentence]:
+    def _tag(self, sentences: list[Sentence]) -> list[Sentence]:
+        return sentences if self.tagger is None else self.tagger.tag(sentences)
+
+    def _result(self, request: _Request, tagged: Sentence, derivation: Derivation) -> Parse:
+        """Make a parse. A sentence that was read from a file keeps its tags; one that was made here has the predicted
+        ones."""
+        sentence = tagged if request.sentence.line is None else request.sentence
+        calibration, constraints = self._model.calibration, request.constraints
+        return Parse.of(sentence, tagged, derivation, calibration=calibration, constraints=constraints)
+
+    def _requests(self, sentences: Iterable[SentenceLike], constraints: GivenConstraints | None) -> Iterator[_Request]:
         numbered = enumerate(sentences, 1)
         made = (to_sentence(item, number, reads=self.reads_tags, needs=self.needs_tags) for number, item in numbered)
-        for number, sentence in enumerate(constrained(made, constraints), 1):
+        for number, (sentence, known) in enumerate(constrained(made, constraints), 1):
             check_tags(sentence, self.needs_tags, self._model.vocabulary, name=f"sentence {number}")
-            check_constraints(sentence, self._model.vocabulary, name=f"sentence {number}")
-            yield sentence
+            rules = compile_constraints(sentence, known, self._model.vocabulary, name=f"sentence {number}")
+            yield _Request(sentence, known, rules)
 
-    def _constrain(self, sentence: Sentence, constraints: ConstraintsOf | None) -> Sentence:
-        """A sentence found in a text."""
+    def _request_in_text(self, sentence: Sentence, constraints: ConstraintsOf | None) -> _Request:
         if constraints is None:
-            return sentence
-        sentence = with_constraints(sentence, constraints(sentence))
-        check_constraints(sentence, self._model.vocabulary, name=f"the sentence {' '.join(sentence.forms)!r}")
-        return sentence
+            return _Request(sentence)
+        known, name = check_type(constraints(sentence)), f"the sentence {' '.join(sentence.forms)!r}"
+        return _Request(sentence, known, compile_constraints(sentence, known, self._model.vocabulary, name=name))
 
     def _read(
-        self,
-        texts: Iterable[str],
-        tokenizer: Tokenizer,
-        constraints: ConstraintsOf | None,
-        *,
-        batch_size: int,
-        one_sentence: bool,
+        self, texts: Iterable[str], constraints: ConstraintsOf | None, *, batch_size: int, one_sentence: bool
     ) -> Iterator[Document]:
-        for part in text_parts(texts, 1 if batch_size == 1 else TEXT_BUFFERED):
-            tokens = tokenizer.tokenize_all(part)
-            if one_sentence:
-                tokens = [joined(found) for found in tokens]
-            made = [list(sentences_of(text, found)) for text, found in zip(part, tokens, strict=True)]
-            sentences = [self._constrain(sentence, constraints) for of_text in made for sentence in of_text]
-            parses = iter(self._parse(sentences, batch_size))
-            for text, found, of_text in zip(part, tokens, made, strict=True):
-                yield Document(text, tuple(islice(parses, len(of_text))), tuple(map(tuple, found)))
+        for chunk in chunks(texts_only(texts), len, 1 if batch_size == 1 else None, TEXT_BUFFERED):
+            tokenized = self.tokenize(chunk, one_sentence=one_sentence)
+            sentences = (sentence for text in tokenized for sentence in text.sentences())
+            requests = [self._request_in_text(sentence, constraints) for sentence in sentences]
+            parses = iter(self._parse(requests, batch_size))
+            for text in tokenized:
+                yield Document(text.text, tuple(islice(parses, len(text.tokens))), text.tokens)
 
 
-def _check_batch_size(batch_size: int) -> None:
-    if batch_size < 1:
-        raise InputError(f"batch_size is {batch_size}; it must be at least 1")
+class _Request(NamedTuple):
+    """A sentence to parse, and the constraints on it."""
 
-
-def _parts(sentences: Iterable[Sentence], n_sentences: int, n_words: int) -> Iterator[list[Sentence]]:
-    """Cut a stream: a part ends when it has so many sentences or words."""
-    part: list[Sentence] = []
-    room = n_words
-    for sentence in sentences:
-        part.append(sentence)
-        room -= len(sentence)
-        if len(part) == n_sentences or room <= 0:
-            yield part
-            part, room = [], n_words
-    if part:
-        yield part
-
-
-def text_parts(texts: Iterable[str], n_characters: int) -> Iterator[list[str]]:
-    """Cut a stream of texts: a part ends when it has so many characters."""
-    part: list[str] = []
-    room = n_characters
-    for number, text in enumerate(texts, 1):
-        if not isinstance(text, str):  # pyright: ignore[reportUnnecessaryIsInstance]
-            raise InputError(f"text {number} is of type {type(text).__name__}; give texts")
-        part.append(text)
-        room -= len(text)
-        if room <= 0:
-            yield part
-            part, room = [], n_characters
-    if part:
-        yield part
+    sentence: Sentence
+    constraints: Constraints | None = None
+    rules: Rules | None = None

@@ -59,13 +59,15 @@ def calibrate(
         )
     gold = read_gold(dev)
 
-    from easyfirst.confidence.fitting import calibrate_model
+    from easyfirst.confidence.fitting import calibrate as fit
     from easyfirst.confidence.reliability import to_markdown
+    from easyfirst.model.calibration_store import store_calibration
     from easyfirst.parser import load
 
     path = find_model(model)
     parses = parse_gold(load(path), gold, model, predicted_tags=predicted_tags)
-    judgement = calibrate_model(path, parses, gold, file=dev, tags="predicted" if predicted_tags else "given")
+    calibration, judgement = fit(parses, gold, file=dev, tags="predicted" if predicted_tags else "given")
+    store_calibration(path, calibration, judgement)
     if as_json:
         print(json.dumps(judgement and judgement.to_dict(), indent=2))
     elif judgement is not None:

@@ -80,12 +80,13 @@ def combine(
 
 def _judge(out: Path, gold: Sequence[Sentence], parses: Sequence[Parse], dev: str, *, tags: str) -> None:
     """Score a model by its parses of dev data, and calibrate it; its card tells both."""
-    from easyfirst.confidence.fitting import calibrate_model
+    from easyfirst.confidence.fitting import calibrate
+    from easyfirst.model.calibration_store import store_calibration
     from easyfirst.model.card import with_scores
     from easyfirst.model.directory import CARD, replace_file
     from easyfirst.treebank.scores import score
 
-    calibrate_model(out, parses, gold, file=dev, tags=tags)
+    store_calibration(out, *calibrate(parses, gold, file=dev, tags=tags))
     scores = score(gold, (right.with_tree(p.heads, p.relations) for right, p in zip(gold, parses, strict=True)))
     card = (out / CARD).read_text(encoding="utf-8")
     replace_file(out / CARD, with_scores(card, scores, f"{Path(dev).name}, tags {tags}").encode())

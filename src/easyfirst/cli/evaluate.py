@@ -166,7 +166,7 @@ def _score_model(
     parses: list[Parse] = []  # which still have the gold trees in their sentences
     trees = _trees(parser.pipe(sentences), parses if with_confidence else None)
     scores = score(kept, trees)
-    return scores, judge_parses(parses) if parses else None
+    return scores, judge_parses(parses, [parse.sentence for parse in parses]) if parses else None
 
 
 def _trees(parses: Iterable[Parse], kept: list[Parse] | None) -> Iterator[Sentence]:

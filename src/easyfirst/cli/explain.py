@@ -108,8 +108,10 @@ def _sentences(parser: Parser, given: Inputs | Texts | list[str]) -> Iterator[Se
     if isinstance(given, Inputs):
         yield from given
         return
-    for document in parser.read(given, batch_size=1, one_sentence=isinstance(given, Texts) and given.by_line):
-        yield from (parse.tagged for parse in document)
+    one_sentence = isinstance(given, Texts) and given.by_line
+    for text in given:
+        [tokenized] = parser.tokenize([text], one_sentence=one_sentence)
+        yield from tokenized.sentences()
 
 
 def _pieces(explanations: Iterable[Explanation], target: View, width: int | None) -> Iterator[str]:

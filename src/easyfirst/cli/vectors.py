@@ -132,10 +132,11 @@ def _sentences(names: list[str], source: Format, model: str) -> Iterator[Sequenc
 
 
 def _tokenized(texts: Texts, tokenizer: Tokenizer) -> Iterator[Sequence[str]]:
-    from easyfirst.parser import TEXT_BUFFERED, text_parts
+    from easyfirst.inputs import chunks
+    from easyfirst.parser import TEXT_BUFFERED
     from easyfirst.text.sentences import joined
 
-    for part in text_parts(texts, TEXT_BUFFERED):
+    for part in chunks(texts, len, None, TEXT_BUFFERED):
         for sentences in tokenizer.tokenize_all(part):
             texts.next_place()
             for sentence in joined(sentences) if texts.by_line else sentences:

@@ -18,18 +18,15 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Protocol
 
 import numpy as np
+import numpy.typing as npt
 
 from easyfirst.confidence.calibration import Calibration, Logistic, Scales
 from easyfirst.errors import ModelError
 from easyfirst.nn.arrays import Floats
-from easyfirst.parsing.derivation import Steps
-from easyfirst.render.drawing import CONFIDENCE as ARC
-from easyfirst.render.drawing import STEP
 
-LABEL = "LabelConf"
-"""The key of a label's probability in MISC; arcs and steps have those that pictures read."""
 LITTLE_DOUBT = 0.02
 """What is added to a mean doubt, so that its logarithm is finite."""
 ALMOST_CERTAIN = -1e-9
@@ -48,9 +45,28 @@ class Confidence:
     """The word's head and its relation are right."""
 
 
+class Decisions(Protocol):
+    """The attachments of one sentence, as the parser made them: one value for each step, the easiest first."""
+
+    @property
+    def heads(self) -> npt.NDArray[np.int32]: ...  # word ids, from 1
+
+    @property
+    def modifiers(self) -> npt.NDArray[np.int32]: ...
+
+    @property
+    def margins(self) -> npt.NDArray[np.float32]: ...
+
+    @property
+    def label_margins(self) -> npt.NDArray[np.float32]: ...
+
+    @property
+    def root(self) -> int: ...
+
+
 @dataclass(frozen=True, slots=True)
 class Features:
-    """What the regressions read of one parse of two words or more."""
+    """The features of one parse of two words or more."""
 
     arcs: Floats  # (n - 1, ...) by step
     labels: Floats  # (n - 1, ...) by step
@@ -58,20 +74,19 @@ class Features:
 
 
 def confidence_of(
-    heads: Sequence[int],
-    steps: Steps,
+    steps: Decisions,
     calibration: Calibration,
     *,
     fixed_heads: Sequence[int] = (),
     fixed_relations: Sequence[int] = (),
 ) -> Confidence:
-    """How sure a parse is, in which the heads and relations of some words were fixed."""
-    n = len(heads)
+    """Return the probabilities of a parse. The heads and relations of some words may have been fixed."""
+    n = len(steps.modifiers) + 1
     if n == 1:
         return Confidence(1.0, (1.0,), (1.0,))
-    features = features_of(heads, steps, calibration.scales)
+    features = features_of(steps, calibration.scales)
     words = steps.modifiers - 1
-    root = heads.index(0)
+    root = steps.root - 1
     arcs, relations = np.empty(n), np.empty(n)
     arcs[words] = probability(features.arcs, calibration.arc)
     relations[words] = probability(features.labels, calibration.label)
@@ -88,30 +103,18 @@ def confidence_of(
 
 
 def require_confidence(confidence: Confidence | None) -> Confidence:
-    """Raise an error if the model has no calibration."""
+    """Raise a :class:`ModelError` if the model has no calibration."""
     if confidence is None:
         raise no_calibration("the model", "MODEL")
     return confidence
 
 
 def no_calibration(subject: str, name: str) -> ModelError:
-    """The error that a model, called so and of this name, cannot say how sure it is."""
+    """Return the error for a model without a calibration. ``name``: the model as the user named it."""
     return ModelError(
-        f"{subject} has no calibration, so it cannot say how sure it is; add one with 'easyfirst calibrate {name} "
-        "DEV', where DEV is CoNLL-U that it has not learnt from"
+        f"{subject} has no calibration, so it cannot compute confidence; add one with 'easyfirst calibrate {name} "
+        "DEV', where DEV is CoNLL-U that was not used for training"
     )
-
-
-def misc_of(steps: Steps, confidence: Confidence) -> list[dict[str, str | None]]:
-    """What MISC is to say of each word; the root has no step."""
-    cells: list[dict[str, str | None]] = [
-        {ARC: f"{rounded(arc):.4f}", LABEL: f"{rounded(label):.4f}", STEP: None}
-        for arc, label in zip(confidence.arcs, confidence.labels, strict=True)
-    ]
-    modifiers: list[int] = steps.modifiers.tolist()
-    for step, m in enumerate(modifiers, 1):
-        cells[m - 1][STEP] = str(step)
-    return cells
 
 
 def rounded(confidence: float) -> float:
@@ -121,19 +124,18 @@ def rounded(confidence: float) -> float:
     return min(max(round(confidence, 4), 0.0001), 0.9999)
 
 
-def features_of(heads: Sequence[int], steps: Steps, scales: Scales) -> Features:
-    """What the regressions for arcs, labels and the root read."""
-    n = len(heads)
+def features_of(steps: Decisions, scales: Scales) -> Features:
+    """Return the features of the regressions for arcs, labels and the root."""
+    n = len(steps.modifiers) + 1
     margins = steps.margins.astype(np.float64)
-    modifiers = steps.modifiers.astype(np.int64)
-    head_of = np.asarray(heads)[modifiers - 1]
+    modifiers, head_of = steps.modifiers.astype(np.int64), steps.heads.astype(np.int64)
     doubts = np.exp(-margins / scales.doubt)
     total = doubts.sum()
     others = np.log(LITTLE_DOUBT + (total - doubts) / max(n - 2, 1))
     lateness = np.arange(1, n) / n
     length = np.full(n - 1, math.log(n))
     distances = np.log(np.abs(head_of - modifiers))
-    of_root = margins[head_of == heads.index(0) + 1].min()
+    of_root = margins[head_of == steps.root].min()
     doubt = math.log(LITTLE_DOUBT + total / (n - 1))
     return Features(
         arcs=np.column_stack([_pieces(margins, scales.margins), others, lateness, length, distances]),

@@ -16,11 +16,19 @@ from easyfirst.constraints.lookahead import Lookahead
 from easyfirst.constraints.rules import Rules
 from easyfirst.nn.arrays import Floats, Ints
 from easyfirst.nn.trees import LEFT
+from easyfirst.parsing.actions import Actions, Choose, easiest, head_and_modifier
 from easyfirst.parsing.candidates import Candidates
-from easyfirst.parsing.derivation import Actions, head_and_modifier
-from easyfirst.parsing.engine import Choose, easiest
 
 FREE = -1
+
+
+def constrain(lengths: Sequence[int], rules: Sequence[Rules | None], numbers: Sequence[int], choose: Choose) -> Choose:
+    """Wrap the chooser of a batch so that it obeys the rules of its sentences. ``lengths`` and ``rules`` are those of
+    all sentences, ``numbers`` says which are in the batch."""
+    of_batch = [rules[number] for number in numbers]
+    if not any(of_batch):
+        return choose
+    return Constrained([lengths[number] for number in numbers], of_batch, choose)
 
 
 class Constrained:
@@ -87,13 +95,19 @@ class Constrained:
 
 
 class AllowedCandidates(Candidates):
-    """Candidates of which those that are not allowed have minus infinity: for one choice of each sentence."""
+    """A masked view of candidates for one step: actions that are not allowed have minus infinity."""
 
     __slots__ = ("_barred", "_fixed", "_sentences")
 
     def __init__(self, candidates: Candidates, fixed: Ints, sentences: Mapping[int, _Sentence]) -> None:
         """``fixed``: the relations that rows have as modifiers."""
-        self._share(candidates)
+        super().__init__(
+            candidates.pending,
+            candidates.n_relations,
+            candidates.grid,
+            candidates.scores,
+            *candidates.copy_grid(),
+        )
         self._fixed = fixed
         self._sentences = sentences
         self._barred: dict[tuple[int, int], list[int]] = {}

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import asdict
 from itertools import combinations
 
-from easyfirst.constraints.records import Bracket, Constraint, FixedHead, FixedRelation, ForbiddenArc
+from easyfirst.constraints.records import Bracket, Constraint, Constraints, FixedHead, FixedRelation, ForbiddenArc
 from easyfirst.constraints.rules import RuleMaker, Rules
 from easyfirst.errors import ConstraintError
 from easyfirst.model.parser_vocabulary import ParserVocabulary
@@ -18,18 +18,20 @@ MANY = 12
 NO_TREE = "no projective tree with one root has them all"
 
 
-def check_constraints(sentence: Sentence, vocabulary: ParserVocabulary, *, name: str = "this sentence") -> Rules | None:
-    """The rules that a sentence's constraints make, None if it has none.
+def compile_constraints(
+    sentence: Sentence, known: Constraints | None, vocabulary: ParserVocabulary, *, name: str = "this sentence"
+) -> Rules | None:
+    """Return the rules that constraints on a sentence amount to; None if there are no constraints.
 
-    Raises :class:`ConstraintError` if one of them makes no sense, or if they cannot hold together; then it names as few
-    as possible that cannot (a cycle is named whole), and for a sentence from a file the line of the first.
+    Raise a :class:`ConstraintError` if one of them is invalid, or if they are unsatisfiable; it names a minimal
+    conflict (or a whole cycle) and, for a sentence from a file, the line of its first constraint.
     """
-    if sentence.constraints is None or not sentence.constraints.items:
+    if known is None or not known.items:
         return None
-    for constraint in sentence.constraints.items:
+    for constraint in known.items:
         if problem := _problem(constraint, len(sentence), vocabulary):
             raise _error(sentence, name, problem, (constraint,))
-    constraints = tuple(dict.fromkeys(sentence.constraints.items))
+    constraints = tuple(dict.fromkeys(known.items))
     maker = RuleMaker(len(sentence), constraints, vocabulary)
     rules = maker.rules(constraints)
     if rules is None:

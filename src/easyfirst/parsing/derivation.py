@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import math
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, field
 
 import numpy as np
 import numpy.typing as npt
 
-from easyfirst.nn.arrays import Floats, Ints
-from easyfirst.nn.trees import LEFT
+from easyfirst.nn.arrays import Ints
+from easyfirst.parsing.actions import Actions
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,57 +27,65 @@ class Attachment:
 
     Such an action gives the modifier another head, or takes the head away: it makes one of the two a modifier of its
     other neighbour, or the head the modifier of its modifier. An action elsewhere in the sentence changes nothing,
-    since this arc can still come after it, and neither does another relation. Infinite if there was none, which needs
-    a constraint: any two neighbours can be attached the other way round."""
+    since this arc can still come after it, and neither does another relation. Infinite if there was no such action,
+    which needs a constraint: any two neighbours can be attached the other way round."""
     label_margin: float
     """How far the action's score was above that of the same arc with the best other relation; infinite if there is
-    no other."""
+    no other relation."""
 
     @property
     def direction(self) -> str:
-        """On which side of its head the modifier is."""
+        """The side of its head the modifier is on."""
         return "left" if self.modifier < self.head else "right"
 
 
 @dataclass(frozen=True, slots=True)
-class Actions:
-    """What was done in one step, one action for each sentence still running, in the batch's order."""
+class Derivation:
+    """The attachments of one sentence: one value for each step, the easiest first, and never changed afterwards."""
 
-    left: Ints  # rows of pend[i]
-    directions: Ints
-    relations: Ints
-    scores: Floats
-    margins: Floats
-    label_margins: Floats
-
-
-@dataclass(frozen=True, slots=True)
-class Derivations:
-    """All steps of a batch: ``steps[t]`` holds the t-th attachment of every sentence that has one."""
-
-    starts: Ints
-    lengths: Ints
-    heads: list[Ints]
-    modifiers: list[Ints]
-    actions: list[Actions]
-
-
-@dataclass(frozen=True, slots=True)
-class Steps:
-    """The order in which the words of a sentence found their heads: one value per attachment, the easiest first."""
-
-    modifiers: npt.NDArray[np.int32]  # ids, from 1
+    heads: npt.NDArray[np.int32]  # word ids, from 1
+    modifiers: npt.NDArray[np.int32]
+    relations: tuple[str, ...]
+    root_relation: str
     scores: npt.NDArray[np.float32]
     margins: npt.NDArray[np.float32]
     label_margins: npt.NDArray[np.float32]
 
+    @property
+    def root(self) -> int:
+        """The word that was never attached."""
+        n = len(self.modifiers) + 1
+        return n * (n + 1) // 2 - int(self.modifiers.sum(dtype=np.int64))
 
-def finite(margin: float) -> float | None:
-    """A score or a margin for JSON, which knows nothing infinite."""
-    return round(margin, 4) if math.isfinite(margin) else None
+    def attachments(self) -> tuple[Attachment, ...]:
+        """Return the steps as records."""
+        arrays = (self.heads, self.modifiers, self.scores, self.margins, self.label_margins)
+        rows = zip(*(array.tolist() for array in arrays), self.relations, strict=True)
+        return tuple(
+            Attachment(step, head, modifier, relation, score, margin, label_margin)
+            for step, (head, modifier, score, margin, label_margin, relation) in enumerate(rows, 1)
+        )
 
 
-def head_and_modifier(left: Ints, right: Ints, directions: Ints) -> tuple[Ints, Ints]:
-    """Of the pairs (left, right): which is the head, and which the modifier."""
-    is_left = directions == LEFT
-    return np.where(is_left, right, left), np.where(is_left, left, right)
+@dataclass(frozen=True, slots=True)
+class BatchSteps:
+    """The steps of a batch: ``heads[t]``, ``modifiers[t]`` and ``actions[t]`` hold the t-th attachment of every
+    sentence that has one."""
+
+    starts: Ints
+    lengths: Ints
+    heads: list[Ints] = field(default_factory=list[Ints])
+    modifiers: list[Ints] = field(default_factory=list[Ints])
+    actions: list[Actions] = field(default_factory=list[Actions])
+
+    @classmethod
+    def before(cls, lengths: Sequence[int]) -> BatchSteps:
+        """Return the record of a batch without any step."""
+        array = np.asarray(lengths, dtype=np.int64)
+        return cls(np.cumsum(array) - array, array)
+
+    def append(self, h: Ints, m: Ints, actions: Actions) -> None:
+        """Record one step."""
+        self.heads.append(h)
+        self.modifiers.append(m)
+        self.actions.append(actions)

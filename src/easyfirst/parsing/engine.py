@@ -1,255 +1,161 @@
-"""The parser's loop (Algorithms 1 and 2), for a batch of sentences in lock step: the only greedy loop there is.
+"""Sentences in, derivations out: the interface of all engines, and the one that runs on NumPy.
 
-Every step, every sentence that still has a pair takes one action. Which one is up to ``choose``: the best
-(:func:`easiest`) to parse, an oracle-guided one to learn.
-
-What makes it fast is what it does not compute again. The scorer's hidden layer is linear in each slot of the window,
-so every node keeps its projection by every slot, and a pair's hidden layer is a sum of rows. An attachment
-changes one side of one node: its projections are updated by the difference, and only the pairs whose
-window holds the head are scored anew. A sentence's last attachment changes nothing that is still looked at.
-
-A parser may have several networks, its members: each keeps nodes of its own, and the score of an action is the mean.
+A batch holds sentences of similar length, since it takes as many steps as its longest sentence has words. It is
+bounded in sentences and in words: every word of a batch costs memory (17 kB with the paper's sizes).
 """
 
 from __future__ import annotations
 
-import itertools
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Protocol
 
 import numpy as np
+import numpy.typing as npt
 
-from easyfirst.nn import scorer, trees
-from easyfirst.nn.activations import MINUS_TWO, TWO, overflow_is_fine, sigmoid_of_negated_
-from easyfirst.nn.arrays import Floats, Ints
+from easyfirst.errors import ModelError
+from easyfirst.model.parser_config import ParserConfig
+from easyfirst.model.parser_vocabulary import ParserVocabulary
+from easyfirst.nn.activations import overflow_is_fine
+from easyfirst.nn.arrays import Floats
 from easyfirst.nn.namespace import NUMPY
-from easyfirst.nn.parser_network import Network
-from easyfirst.nn.stacks import Stack, stack_of
-from easyfirst.nn.trees import LEFT, RIGHT
+from easyfirst.nn.parser_network import Network, networks_of
+from easyfirst.nn.sequences import Packing
+from easyfirst.nn.words import encode_words
+from easyfirst.parsing.actions import Actions, Choose, easiest
 from easyfirst.parsing.candidates import Candidates
-from easyfirst.parsing.derivation import Actions, Derivations, head_and_modifier
-from easyfirst.parsing.pending import Pending
+from easyfirst.parsing.derivation import BatchSteps, Derivation
+from easyfirst.parsing.loop import Loop
 from easyfirst.parsing.workspace import Workspace
+from easyfirst.treebank.sentence import Sentence
 
-BLOCK = 128
-"""How many rows are worked on at a time where there are many: their intermediate results should stay in the cache."""
+BATCH_SIZE = 256
+MAX_BATCH_WORDS = 6144
+"""With the paper's sizes a batch of this many words takes about 105 MB."""
 
-FEW_WINDOWS = 24
-"""Up to so many windows, gathering all their rows at once takes less time than slot by slot."""
+ENCODED_AT_ONCE = 96
+"""How many sentences the BiLSTM reads at a time, so that the intermediate results stay in the cache."""
 
-Choose = Callable[[Candidates, int], Actions]
-"""``choose(candidates, n_active)``: an action for each of the first ``n_active`` sentences."""
+Wrap = Callable[[Sequence[int], Choose], Choose]
+"""``wrap(numbers, choose)`` wraps the chooser of a batch, which is given by the numbers of its sentences: to restrict
+what it sees (constraints), or to observe it (explanations)."""
 
 
-@dataclass(frozen=True, slots=True)
-class Member:
-    """A network, and what the loop needs of it in a handier form, made once for given weights."""
+class Engine(Protocol):
+    """Parses sentences with fixed weights. Parsing changes nothing in it, so threads may share one."""
 
-    network: Network
-    stack: Stack
+    def derive(
+        self, sentences: Sequence[Sentence], *, batch_size: int = BATCH_SIZE, wrap: Wrap | None = None
+    ) -> list[Derivation]:
+        """Return the derivation of each sentence, in order. Missing tags count as unknown ones.
 
-    slots: Floats  # (2 * tree_dim, n_slots * hidden)
-    hidden_bias: Floats  # (hidden,)
-    relations: Floats | None  # (n_relations, vector_dim)
-    unlabelled: Floats  # (hidden_dim, 2)
-    labelled: Floats  # (hidden_dim, 2 * n_relations)
-    output_bias: Floats  # (2 * n_relations,) of both
+        ``batch_size`` sentences at most are parsed at once. An engine that cannot ``wrap`` its decisions leaves such
+        sentences to the NumPy engine.
+        """
+        ...
+
+
+class NumpyEngine:
+    """The reference engine: batches of sentences in lock step, in NumPy."""
+
+    def __init__(self, vocabulary: ParserVocabulary, *networks: Network) -> None:
+        """``networks``: one, or the members of an ensemble."""
+        self._vocabulary = vocabulary
+        self._networks = networks
+        self._loop = Loop(*networks)
 
     @classmethod
-    def of(cls, network: Network, n_members: int) -> Member:
-        """Of a network whose scores are to be added to those of others, so many in all."""
-        share = np.float32(1 / n_members)
-        slots = scorer.slot_weights(network.scorer, network.n_slots)
-        relations = trees.relation_table(NUMPY, network.trees) if network.trees.has_layers else None
-        weights = network.scorer
-        output, output_bias = scorer.output_weights(NUMPY, weights)
-        # tanh(x) = 2 sigmoid(2x) - 1: with the factors in the tables only the sigmoid of the negated sum is left to do
-        return cls(
-            network=network,
-            stack=stack_of(network.trees),
-            slots=slots * MINUS_TWO,
-            hidden_bias=weights.hidden_bias * MINUS_TWO,
-            relations=relations,
-            unlabelled=weights.unlabelled * (TWO * share),
-            labelled=weights.labelled * (TWO * share),
-            output_bias=(output_bias - output.sum(axis=0)) * share,
-        )
+    def of(cls, arrays: Mapping[str, Floats], config: ParserConfig, vocabulary: ParserVocabulary) -> NumpyEngine:
+        """Make an engine from the arrays of a model."""
+        return cls(vocabulary, *networks_of(arrays, config.members, rnn=config.network.rnn))
 
+    def derive(
+        self,
+        sentences: Sequence[Sentence],
+        *,
+        batch_size: int = BATCH_SIZE,
+        wrap: Wrap | None = None,
+        max_words: int = MAX_BATCH_WORDS,
+    ) -> list[Derivation]:
+        """Return the derivation of each sentence, in order. A batch has at most ``batch_size`` sentences and
+        ``max_words`` words, divided by the size of the ensemble; a longer sentence is a batch of its own."""
+        workspace, lengths = Workspace(), [len(sentence) for sentence in sentences]
+        found: dict[int, Derivation] = {}
+        for batch in batches(lengths, batch_size=batch_size, max_words=max_words // len(self._networks)):
+            recorder = MarginRecorder()
+            choose = recorder if wrap is None else wrap(batch, recorder)
+            vectors = self._encode([sentences[number] for number in batch])
+            steps = self._loop.run(vectors, [lengths[number] for number in batch], choose, workspace)
+            found.update(zip(batch, self._derivations(steps, recorder), strict=True))
+        return [found[number] for number in range(len(sentences))]
 
-class Engine:
-    """Parses batches with fixed weights."""
-
-    def __init__(self, *networks: Network) -> None:
-        """The members' networks, which have the same window and the same relations."""
-        self.members = [Member.of(network, len(networks)) for network in networks]
-
-    def run(
-        self, vectors: Floats, lengths: Sequence[int], choose: Choose, workspace: Workspace | None = None
-    ) -> Derivations:
-        """Parse sentences given by the vectors v_i of their words, those of all members side by side, longest sentence
-        first. ``workspace``: to be given by those who parse many batches, one after the other."""
-        pending = Pending(lengths)
-        derivations = Derivations(pending.starts, pending.lengths, [], [], [])
-        if not len(pending.lengths):
-            return derivations
-        candidates = Candidates(pending, self.members[0].network.n_relations)
-        with overflow_is_fine():
-            nodes = list(self._leaves(vectors, workspace or Workspace()))
-            self._run(candidates, choose, derivations, nodes)
-        return derivations
-
-    def _leaves(self, vectors: Floats, workspace: Workspace) -> Iterator[_Nodes]:
-        """The nodes of each member before anything is attached."""
-        begin = 0
-        for number, member in enumerate(self.members):
-            end = begin + len(member.network.trees.padding)
-            yield _Nodes(member, vectors[:, begin:end], workspace.part(number))
-            begin = end
-
-    def _run(self, candidates: Candidates, choose: Choose, derivations: Derivations, nodes: Sequence[_Nodes]) -> None:
-        pending = candidates.pending
-        self._score_all(candidates, nodes)
-        n_active = np.searchsorted(-pending.lengths, -np.arange(1, candidates.width + 1)).tolist()  # longer than 1, ..
-        for n, n_next in itertools.pairwise(n_active):
-            actions = choose(candidates, n)
-            h, m = head_and_modifier(actions.left, pending.next.take(actions.left), actions.directions)
-            if n_next:  # what a sentence's last attachment makes of its head, nobody will ask
-                self._attach(candidates, nodes, h[:n_next], m[:n_next], actions)
-            derivations.heads.append(h)
-            derivations.modifiers.append(m)
-            derivations.actions.append(actions)
-
-    def _attach(self, candidates: Candidates, nodes: Sequence[_Nodes], h: Ints, m: Ints, actions: Actions) -> None:
-        """Heads take their modifiers, in the first sentences for which actions were chosen."""
-        for of_member in nodes:
-            of_member.attach(h, m, actions.directions[: len(h)], actions.relations[: len(h)])
-        candidates.pending.remove(m)
-        candidates.withdraw(np.concatenate([h, m]))
-        self._rescore(candidates, nodes, h)
-
-    @staticmethod
-    def _score_all(candidates: Candidates, nodes: Sequence[_Nodes]) -> None:
-        """Score every pair there is."""
-        pending, k = candidates.pending, nodes[0].n_slots // 2 - 1
-        left = np.flatnonzero(pending.next[:-1] != pending.outside)
-        for begin in range(0, len(left), BLOCK):
-            rows = left[begin : begin + BLOCK]
-            candidates.update(rows, _score(nodes, pending.around(rows, k, k + 1)))
-
-    @staticmethod
-    def _rescore(candidates: Candidates, nodes: Sequence[_Nodes], h: Ints) -> None:
-        """Score again the pairs whose window holds a head: at most as many as the window has slots."""
-        pending, n_slots = candidates.pending, nodes[0].n_slots
-        around = pending.around(h, n_slots - 1, n_slots - 1)  # (n, 2 * n_slots - 1)
-        windows = around.take(nodes[0].window_columns, axis=1).reshape(-1, n_slots)
-        k = n_slots // 2 - 1
-        is_pair = np.maximum(windows[:, k], windows[:, k + 1]) != pending.outside  # the last row of all
-        windows = windows.compress(is_pair, 0)
-        candidates.update(windows[:, k], _score(nodes, windows))
-
-
-def easiest(candidates: Candidates, n_active: int) -> Actions:
-    """``select`` of section 4.4: in every sentence the best-scored action of all."""
-    cells: Ints = candidates.best(n_active).argmax(axis=1)
-    left = candidates.pending.starts[:n_active] + (cells >> 1)
-    directions = cells & 1
-    places = cells + candidates.lines[:n_active]
-    scores, relations = candidates.best_at(places)
-    return Actions(
-        left,
-        directions,
-        relations,
-        scores,
-        margins=scores - candidates.rival_arcs(left, places),
-        label_margins=scores - candidates.rival_relations(left, directions, relations),
-    )
-
-
-def _score(nodes: Sequence[_Nodes], windows: Ints) -> Floats:
-    """The scores of pairs by their windows, by all members: (n, n_slots) rows -> (n, 2 * n_relations)."""
-    total = nodes[0].score(windows)
-    for of_member in nodes[1:]:
-        total += of_member.score(windows)
-    return total
-
-
-class _Nodes:
-    """The states of all nodes and their projections by each slot of the window, by one member."""
-
-    def __init__(self, member: Member, vectors: Floats, workspace: Workspace) -> None:
-        network, stack = member.network, member.stack
-        self.weights = network.trees
-        self.member = member
-        self.n_slots = network.n_slots
-        self.dim = network.trees.output_dim
-        padded = np.concatenate([vectors, self.weights.padding[None]])
-        n_rows, width = len(padded), len(member.hidden_bias)
-        pair_slot = (self.n_slots // 2 - 1) * width  # pend[i] is always there: let it bring the bias
-        self.slots = np.arange(self.n_slots)
-        self.window_columns = self.slots[:, None] + self.slots
-        self.projections = workspace.array("projections", (n_rows, self.n_slots * width), padded.dtype)
-        self.by_slot = self.projections.reshape(-1, width)  # row * n_slots + slot
-        self.c = workspace.array("c", (n_rows, 2 * self.dim), padded.dtype)
-        self.by_side = self.c.reshape(-1, self.dim)  # row * 2 + side
+    def _encode(self, sentences: Sequence[Sentence]) -> npt.NDArray[np.float32]:
+        """Return v_i of each word by every member, side by side."""
         parts: list[Floats] = []
-        for begin in range(0, n_rows, BLOCK):
-            rows = slice(begin, min(begin + BLOCK, n_rows))
-            leaves = stack.start(padded[rows])
-            if not parts:
-                shape = (2, n_rows, self.dim)
-                parts = [workspace.array(f"part {k}", shape, padded.dtype) for k in range(len(leaves))]
-            for part, leaf_part in zip(parts, leaves, strict=True):
-                part[:, rows] = leaf_part
-            for side in (LEFT, RIGHT):
-                self.c[rows, side * self.dim : (side + 1) * self.dim] = leaves[-1][side]
-            projections = np.matmul(self.c[rows], member.slots, out=self.projections[rows])
-            projections[:, pair_slot : pair_slot + width] += member.hidden_bias
-        self.parts = [[part[side] for part in parts] for side in (LEFT, RIGHT)]
+        with overflow_is_fine():
+            for begin in range(0, len(sentences), ENCODED_AT_ONCE):
+                part = sentences[begin : begin + ENCODED_AT_ONCE]
+                packing, ids = Packing.of([len(sentence) for sentence in part]), self._vocabulary.encode(part)
+                found = [encode_words(NUMPY, network.words, ids, packing) for network in self._networks]
+                parts.append(found[0] if len(found) == 1 else np.concatenate(found, axis=1))
+        return np.concatenate(parts)
 
-    def score(self, windows: Ints) -> Floats:
-        """What the member adds to the scores of pairs."""
-        hidden = self._sum_projections(windows * self.n_slots + self.slots)
-        sigmoid_of_negated_(hidden)
-        middle = len(self.member.unlabelled)
-        scores = hidden[:, middle:] @ self.member.labelled
-        scores += self.member.output_bias
-        unlabelled = hidden[:, :middle] @ self.member.unlabelled
-        by_direction = scores.reshape(len(scores), 2, -1)
-        by_direction += unlabelled[:, :, None]
-        return scores
+    def _derivations(self, steps: BatchSteps, recorder: MarginRecorder) -> Iterator[Derivation]:
+        """Split the steps of a batch by sentence. The loop's arrays go step by step; these go sentence by sentence."""
+        n_words, starts = int(steps.lengths.sum()), steps.starts
+        # from a sentence's first row on, step after step; the last row of each sentence is not used
+        heads, modifiers, relations = (np.zeros(n_words, dtype=np.int32) for _ in range(3))
+        scores, margins, label_margins = (np.zeros(n_words, dtype=np.float32) for _ in range(3))
+        if steps.modifiers:
+            n_active = [len(rows) for rows in steps.modifiers]
+            first = starts[np.concatenate([np.arange(n) for n in n_active])]  # of each attachment's sentence
+            places = first + np.repeat(np.arange(len(n_active)), n_active)
+            heads[places] = np.concatenate(steps.heads) - first + 1
+            modifiers[places] = np.concatenate(steps.modifiers) - first + 1
+            relations[places] = np.concatenate([actions.relations for actions in steps.actions])
+            scores[places] = np.concatenate([actions.scores for actions in steps.actions])
+            margins[places] = np.concatenate(recorder.margins)
+            label_margins[places] = np.concatenate(recorder.label_margins)
+            if not np.isfinite(scores).all():
+                raise ModelError("the model computes scores that are not finite numbers; its weights are corrupted")
+        names = self._vocabulary.relations
+        relation_names = [names[number] for number in relations.tolist()]
+        for start, length in zip(starts.tolist(), steps.lengths.tolist(), strict=True):
+            row = slice(start, start + length - 1)
+            yield Derivation(
+                heads[row],
+                modifiers[row],
+                tuple(relation_names[row]),
+                self._vocabulary.root_relation,
+                scores[row],
+                margins[row],
+                label_margins[row],
+            )
 
-    def _sum_projections(self, rows: Ints) -> Floats:
-        """(n, n_slots) rows of ``by_slot`` -> (n, hidden)."""
-        if len(rows) <= FEW_WINDOWS:
-            return np.add.reduce(self.by_slot.take(rows, 0), axis=1)
-        by_column: list[Ints] = list(rows.T.copy())
-        total = self.by_slot.take(by_column[0], 0)
-        for column in by_column[1:]:
-            total += self.by_slot.take(column, 0)
-        return total
 
-    def attach(self, h: Ints, m: Ints, directions: Ints, relations: Ints) -> None:
-        """Heads take their modifiers (lines 7 to 18 of Algorithm 2)."""
-        if self.member.relations is None:
-            return
-        of_relations = self.member.relations.take(relations, 0)
-        encoded = trees.encode_modifiers(NUMPY, self.weights, self.c.take(m, 0), of_relations)
-        is_right = directions == RIGHT
-        n_right = np.count_nonzero(is_right)
-        if n_right in (0, len(h)):
-            self._attach_on_side(h, encoded, RIGHT if n_right else LEFT)
-            return
-        for side, here in ((LEFT, np.flatnonzero(~is_right)), (RIGHT, np.flatnonzero(is_right))):
-            self._attach_on_side(h.take(here), encoded.take(here, 0), side)
+class MarginRecorder:
+    """Chooses the easiest actions and records by how much they won."""
 
-    def _attach_on_side(self, h: Ints, encoded: Floats, side: int) -> None:
-        parts = self.parts[side]
-        old = [part.take(h, 0) for part in parts]
-        new = self.member.stack.advance(old, encoded, side=side)
-        for part, rows in zip(parts, new, strict=True):
-            part[h] = rows
-        self.by_side[2 * h + side] = new[-1]
-        change = new[-1] - old[-1]
-        projections = self.projections.take(h, 0)
-        projections += change @ self.member.slots[side * self.dim : (side + 1) * self.dim]
-        self.projections[h] = projections
+    def __init__(self) -> None:
+        self.margins: list[Floats] = []
+        self.label_margins: list[Floats] = []
+
+    def __call__(self, candidates: Candidates, n_active: int) -> Actions:
+        actions = easiest(candidates, n_active)
+        left, directions = actions.left, actions.directions
+        self.margins.append(actions.scores - candidates.rival_arcs(left, directions))
+        self.label_margins.append(actions.scores - candidates.rival_relations(left, directions, actions.relations))
+        return actions
+
+
+def batches(lengths: Sequence[int], *, batch_size: int, max_words: int) -> Iterator[list[int]]:
+    """Cut the numbers of all sentences into batches, longest sentence first."""
+    batch: list[int] = []
+    n_words = 0
+    for number in sorted(range(len(lengths)), key=lambda number: -lengths[number]):
+        if batch and (len(batch) == batch_size or n_words + lengths[number] > max_words):
+            yield batch
+            batch, n_words = [], 0
+        batch.append(number)
+        n_words += lengths[number]
+    if batch:
+        yield batch

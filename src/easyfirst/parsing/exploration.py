@@ -15,8 +15,8 @@ import numpy as np
 
 from easyfirst.nn.arrays import Bools, Floats, Ints
 from easyfirst.nn.trees import LEFT, RIGHT
+from easyfirst.parsing.actions import Actions, head_and_modifier
 from easyfirst.parsing.candidates import Candidates
-from easyfirst.parsing.derivation import Actions, head_and_modifier
 from easyfirst.parsing.oracle import Gold, Oracle
 
 
@@ -113,8 +113,6 @@ class Explorer:
             directions=np.where(use_wrong, wrong.directions, correct.directions),
             relations=np.where(use_wrong, wrong.relations, correct.relations),
             scores=np.where(use_wrong, wrong.scores, correct.scores),
-            margins=np.where(use_wrong, -lead, lead),
-            label_margins=correct.label_margins,
         )
 
     def _note_violations(self, candidates: Candidates, correct: Actions, wrong: Actions, at: Ints) -> None:
@@ -160,7 +158,5 @@ class Explorer:
 def _best_actions(candidates: Candidates, scores: Floats, relations: Ints) -> Actions:
     lines = np.arange(len(scores))
     cells = scores.argmax(axis=1)
-    best = scores[lines, cells]
     left = candidates.pending.starts[: len(scores)] + (cells >> 1)
-    unknown = np.full_like(best, np.inf)
-    return Actions(left, cells & 1, relations[lines, cells], best, margins=unknown, label_margins=unknown)
+    return Actions(left, cells & 1, relations[lines, cells], scores[lines, cells])

@@ -1,7 +1,4 @@
-"""Why a parse is as it is: at each step the pending list, what was chosen, and what else there was.
-
-It is seen by a chooser that chooses nothing itself: it lets another one choose, and notes what lay before it.
-"""
+"""Why a parse is as it is: at each step the pending list, the action that was chosen, and the alternatives."""
 
 from __future__ import annotations
 
@@ -13,15 +10,12 @@ import numpy as np
 
 from easyfirst.nn.arrays import Floats, Ints
 from easyfirst.nn.trees import LEFT, RIGHT
-from easyfirst.parsing.batch import BatchParser
+from easyfirst.parsing.actions import Actions, Choose, head_and_modifier
 from easyfirst.parsing.candidates import Candidates
-from easyfirst.parsing.derivation import Actions, Attachment, finite, head_and_modifier
-from easyfirst.parsing.engine import Choose, easiest
-from easyfirst.parsing.workspace import Workspace
+from easyfirst.parsing.derivation import Attachment
 from easyfirst.render.drawing import Drawing
 from easyfirst.render.steps import StepRow, draw_steps
-from easyfirst.results.parses import Parse
-from easyfirst.treebank.sentence import Sentence
+from easyfirst.results.parses import Parse, finite
 
 RUNNERS_UP = 3
 RELATION, ARC, NOTHING = "relation", "arc", "nothing"
@@ -87,6 +81,12 @@ class Explanation:
     parse: Parse
     steps: tuple[Explained, ...]
 
+    @classmethod
+    def of(cls, parse: Parse, observer: Observer) -> Explanation:
+        """Join a parse with what was observed while it was made."""
+        steps = zip(parse.derivation, observer.seen, strict=True)
+        return cls(parse, tuple(Explained(attachment, *seen) for attachment, seen in steps))
+
     def to_dict(self) -> dict[str, Any]:
         """For JSON: what the parse gives, and the steps."""
         return self.parse.to_dict() | {"steps": [step.to_dict() for step in self.steps]}
@@ -139,18 +139,8 @@ class Explanation:
         return f"{action.score:.2f}  {forms[m - 1]} {m} as {action.relation} of {forms[h - 1]} {h}"
 
 
-def explain(
-    parser: BatchParser, sentence: Sentence, *, runners_up: int = RUNNERS_UP, choose: Choose = easiest
-) -> Explanation:
-    """Parse a sentence and note at each step what else there was, so many runners-up of it."""
-    observer = Observer(choose, parser.vocabulary.relations, runners_up)
-    [parse] = parser.parse_batch([sentence], Workspace(), observer)
-    steps = zip(parse.derivation, observer.seen, strict=True)
-    return Explanation(parse, tuple(Explained(attachment, *seen) for attachment, seen in steps))
-
-
 class Observer:
-    """A chooser for one sentence that takes what ``choose`` takes, and notes what else there was."""
+    """Wraps a chooser for one sentence and records the alternatives."""
 
     def __init__(self, choose: Choose, relations: Sequence[str], runners_up: int) -> None:
         self._choose = choose

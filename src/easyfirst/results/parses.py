@@ -1,17 +1,23 @@
-"""What parsing a sentence gives: its tree, the derivation, and how sure the parser is."""
+"""The result of parsing a sentence: its tree, the derivation, and how sure the parser is."""
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, field
 from typing import Any
 
 from easyfirst.confidence.calibration import Calibration
-from easyfirst.confidence.estimates import Confidence, confidence_of, misc_of, require_confidence, rounded
-from easyfirst.parsing.derivation import Attachment, Steps, finite
-from easyfirst.render.drawing import Drawing
+from easyfirst.confidence.estimates import Confidence, confidence_of, require_confidence, rounded
+from easyfirst.constraints.records import Constraints
+from easyfirst.parsing.derivation import Attachment, Derivation
+from easyfirst.parsing.finishing import finish
+from easyfirst.render.drawing import CONFIDENCE as ARC
+from easyfirst.render.drawing import STEP, Drawing
 from easyfirst.render.terminal import draw_tree
 from easyfirst.treebank.sentence import Sentence, Word
 from easyfirst.treebank.tree import Tree
+
+LABEL = "LabelConf"
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -19,16 +25,32 @@ class Parse:
     """A sentence and the tree the parser built over it."""
 
     sentence: Sentence
-    """As it was given; if it had heads and relations, it still has them."""
+    """The sentence as it was given; if it had heads and relations, it still has them."""
     heads: tuple[int, ...]
     """The head of each word: its id, counted from 1, or 0 for the root, of which there is exactly one."""
     relations: tuple[str, ...]
-    steps: Steps = field(compare=False)
-    """What ``derivation`` is made of, in arrays."""
+    steps: Derivation = field(compare=False)
+    """The arrays behind ``derivation``."""
     tagged: Sentence = field(compare=False)
     """The sentence with the tags it was parsed with: given ones and, where there was none, predicted ones."""
     calibration: Calibration | None = field(default=None, compare=False)
-    """What ``confidence`` is made with, if the model has one."""
+    """The calibration behind ``confidence``, if the model has one."""
+    constraints: Constraints | None = None
+    """The constraints it was parsed under."""
+
+    @classmethod
+    def of(
+        cls,
+        sentence: Sentence,
+        tagged: Sentence,
+        derivation: Derivation,
+        *,
+        calibration: Calibration | None = None,
+        constraints: Constraints | None = None,
+    ) -> Parse:
+        """Make the parse that a derivation leads to."""
+        heads, relations = finish(derivation, constraints.relations) if constraints else finish(derivation)
+        return cls(sentence, heads, relations, derivation, tagged, calibration, constraints)
 
     def __len__(self) -> int:
         return len(self.heads)
@@ -51,13 +73,13 @@ class Parse:
 
     @property
     def fixed_heads(self) -> tuple[int, ...]:
-        """The words whose heads were not for the parser to find, because constraints fixed them."""
-        return () if self.sentence.constraints is None else tuple(sorted(self.sentence.constraints.heads))
+        """The words whose heads were fixed by constraints."""
+        return () if self.constraints is None else tuple(sorted(self.constraints.heads))
 
     @property
     def fixed_relations(self) -> tuple[int, ...]:
         """The words whose relations were fixed by constraints."""
-        return () if self.sentence.constraints is None else tuple(sorted(self.sentence.constraints.relations))
+        return () if self.constraints is None else tuple(sorted(self.constraints.relations))
 
     @property
     def parsed(self) -> Sentence:
@@ -71,24 +93,10 @@ class Parse:
 
     @property
     def derivation(self) -> tuple[Attachment, ...]:
-        """Every attachment in the order it was decided: one less than there are words. Made anew at each call."""
-        modifiers: list[int] = self.steps.modifiers.tolist()
-        scores, margins, label_margins = (
-            column.tolist() for column in (self.steps.scores, self.steps.margins, self.steps.label_margins)
-        )
-        steps = zip(modifiers, scores, margins, label_margins, strict=True)
-        return tuple(
-            Attachment(
-                step=step,
-                head=self.heads[m - 1],
-                modifier=m,
-                relation=self.relations[m - 1],
-                score=score,
-                margin=margin,
-                label_margin=label_margin,
-            )
-            for step, (m, score, margin, label_margin) in enumerate(steps, 1)
-        )
+        """Every attachment in the order it was decided: one less than there are words. Built anew at each call.
+
+        These are the parser's own decisions, whatever was changed in the tree afterwards."""
+        return self.steps.attachments()
 
     @property
     def confidence(self) -> Confidence | None:
@@ -97,7 +105,6 @@ class Parse:
         if self.calibration is None:
             return None
         return confidence_of(
-            self.heads,
             self.steps,
             self.calibration,
             fixed_heads=self.fixed_heads,
@@ -153,7 +160,7 @@ class Parse:
                     "label_margin": finite(step.label_margin) if step else None,
                 }
             )
-        if self.sentence.constraints is not None:
+        if self.constraints is not None:
             fixed = {"head": self.fixed_heads, "relation": self.fixed_relations}
             for m, word in enumerate(words, 1):
                 word["fixed"] = [what for what, modifiers in fixed.items() if m in modifiers]
@@ -166,9 +173,24 @@ class Parse:
         sentence = self.tagged if tags else self.sentence
         sentence = sentence.with_tree(self.heads, self.relations, deps=deps)
         if confidence:
-            sentence = sentence.with_misc(misc_of(self.steps, require_confidence(self.confidence)))
+            sentence = sentence.with_misc(self._misc(require_confidence(self.confidence)))
         return sentence.to_bytes()
+
+    def _misc(self, confidence: Confidence) -> list[dict[str, str | None]]:
+        """Return the MISC values of each word; the root has no step."""
+        pairs = zip(confidence.arcs, confidence.labels, strict=True)
+        cells: list[dict[str, str | None]] = [
+            {ARC: f"{rounded(arc):.4f}", LABEL: f"{rounded(label):.4f}", STEP: None} for arc, label in pairs
+        ]
+        for step, m in enumerate(self.steps.modifiers.tolist(), 1):
+            cells[m - 1][STEP] = str(step)
+        return cells
 
     def to_conllu(self, *, deps: bool = False, tags: bool = False, confidence: bool = False) -> str:
         """:meth:`to_bytes` as text."""
         return self.to_bytes(deps=deps, tags=tags, confidence=confidence).decode()
+
+
+def finite(value: float) -> float | None:
+    """Round a score or a margin for JSON, which has no infinity."""
+    return round(value, 4) if math.isfinite(value) else None

@@ -8,9 +8,8 @@ from typing import Any, TypeAlias, cast
 
 from pydantic_core import from_json
 
-from easyfirst.inputs import to_sentence
+from easyfirst.inputs import check_tags, to_sentence
 from easyfirst.parser import Parser
-from easyfirst.parsing.batch import check_tags
 from easyfirst.server.limits import Limits
 from easyfirst.server.refusals import BadRequestError, RefusedError, TooLargeError
 from easyfirst.treebank.sentence import Sentence

@@ -30,8 +30,9 @@ from easyfirst.nn.tokenizer_network import (
     token_vectors,
     tokenizer_of,
 )
-from easyfirst.text.sentences import cut
+from easyfirst.text.sentences import cut, joined
 from easyfirst.text.spans import Spans, find_spans, whole_signs
+from easyfirst.text.tokenized import TokenizedText
 from easyfirst.text.windows import read_in_windows
 from easyfirst.treebank.raw_text import Token
 
@@ -104,6 +105,13 @@ class Tokenizer:
             self._read(batch)
             waiting += [paragraph for paragraph, _ in batch if paragraph.begin < paragraph.end]
         return [[sentence for paragraph in of_text for sentence in paragraph.sentences] for of_text in paragraphs]
+
+    def tokenize_texts(self, texts: Sequence[str], *, one_sentence: bool = False) -> list[TokenizedText]:
+        """Tokenize texts; with ``one_sentence`` each text is one sentence, cut only if it is too long."""
+        found = self.tokenize_all(texts)
+        if one_sentence:
+            found = [joined(sentences) for sentences in found]
+        return [TokenizedText(text, tuple(map(tuple, of_text))) for text, of_text in zip(texts, found, strict=True)]
 
     def _read(self, batch: Sequence[tuple[_Paragraph, str]]) -> None:
         """Read a piece of each paragraph."""

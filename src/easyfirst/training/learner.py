@@ -17,8 +17,8 @@ from easyfirst.nn.arrays import Floats
 from easyfirst.nn.parser_network import Network, network_of
 from easyfirst.nn.sequences import Packing
 from easyfirst.nn.words import encode_words
-from easyfirst.parsing.engine import Engine
 from easyfirst.parsing.exploration import Explorer
+from easyfirst.parsing.loop import Loop
 from easyfirst.parsing.workspace import Workspace
 from easyfirst.training.attention import Attention, initial_attention
 from easyfirst.training.average import Average
@@ -58,7 +58,7 @@ class Learner:
         self.optimizer = Optimizer(self.parameters | second, config.training, sparse=TABLES)
         self.n_waiting = 0
         """Violations whose gradients wait for an update."""
-        self._engine: Engine | None = None
+        self._loop: Loop | None = None
         self._workspace = Workspace()
 
     def _second_task(self) -> dict[str, Tensor]:
@@ -67,15 +67,15 @@ class Learner:
         return {name: torch.from_numpy(array).requires_grad_() for name, array in arrays.items()}
 
     @property
-    def engine(self) -> Engine:
-        """The parser with the weights as they are now."""
-        if self._engine is None:
-            self._engine = Engine(self._numpy_network)
-        return self._engine
+    def loop(self) -> Loop:
+        """The parser's loop with the current weights."""
+        if self._loop is None:
+            self._loop = Loop(self._numpy_network)
+        return self._loop
 
-    def averaged_engine(self) -> Engine:
-        """The parser to be kept: with the averaged weights, or without averaging with the last ones."""
-        return Engine(network_of(self.average.arrays, rnn=self.config.network.rnn))
+    def averaged_network(self) -> Network:
+        """The network to be kept: with the averaged weights, or without averaging with the last ones."""
+        return network_of(self.average.arrays, rnn=self.config.network.rnn)
 
     def explore(self, batch: ParserBatch) -> Explored:
         """Parse a batch, following the parser's own mistakes (Algorithm 4), and note the violations."""
@@ -91,7 +91,7 @@ class Learner:
             use_dynamic_oracle=training.use_dynamic_oracle,
             rng=self.rng,
         )
-        self.engine.run(vectors.detach().numpy(), batch.lengths.tolist(), explorer, self._workspace)
+        self.loop.run(vectors.detach().numpy(), batch.lengths.tolist(), explorer, self._workspace)
         attention = self.attention
         second = None if attention is None else attention.mean_loss(vectors, batch.lengths, batch.gold, drop)
         return Explored(vectors, explorer, second)
@@ -122,4 +122,4 @@ class Learner:
             self.optimizer.step(self.n_waiting, rate_share=rate_share)
             self.average.update()
             self.n_waiting = 0
-            self._engine = None
+            self._loop = None

@@ -17,8 +17,9 @@ from typing import Any, Protocol
 import numpy as np
 import torch
 
-from easyfirst.confidence.fitting import calibrate_model
+from easyfirst.confidence.fitting import calibrate
 from easyfirst.errors import ConfigError, ModelError
+from easyfirst.model.calibration_store import store_calibration
 from easyfirst.model.card import CardFacts, DataFacts, write_card
 from easyfirst.model.directory import prepare_directory, replace_file
 from easyfirst.model.parser_config import ParserConfig
@@ -27,7 +28,9 @@ from easyfirst.model.parser_vocabulary import ParserVocabulary
 from easyfirst.model.parser_weights import initial_parser
 from easyfirst.model.part import installed_version
 from easyfirst.nn.arrays import Floats
-from easyfirst.parsing.batch import BatchParser
+from easyfirst.parsing.engine import NumpyEngine
+from easyfirst.parsing.finishing import finish
+from easyfirst.results.parses import Parse
 from easyfirst.training.checkpoint import FILE, Checkpoint, differences, save_checkpoint
 from easyfirst.training.corpus import ParserCorpus
 from easyfirst.training.data import DataReport, Treebank, describe
@@ -74,8 +77,9 @@ def _calibrate(out: Path, dev: Treebank, *, tags: str) -> None:
     model = load_parser(out)
     if model.calibration is not None or all(len(s) == 1 or None in s.heads for s in dev.sentences):
         return
-    parses = BatchParser.of(model.arrays, model.config, model.vocabulary).parse(dev.sentences)
-    calibrate_model(out, parses, dev.sentences, file=dev.path, tags=tags)
+    derivations = NumpyEngine.of(model.arrays, model.config, model.vocabulary).derive(dev.sentences)
+    parses = [Parse.of(s, s, derivation) for s, derivation in zip(dev.sentences, derivations, strict=True)]
+    store_calibration(out, *calibrate(parses, dev.sentences, file=dev.path, tags=tags))
 
 
 def _prepare(out: Path, *, is_new: bool) -> None:
@@ -173,15 +177,16 @@ class Run:
         dev = self.material.dev
         if dev is None:
             return None
-        parser = BatchParser(self.learner.averaged_engine(), self.vocabulary)
+        engine = NumpyEngine(self.vocabulary, self.learner.averaged_network())
         scorer = Scorer()
-        for gold, parse in zip(dev.sentences, parser.parse(dev.sentences), strict=True):
+        for gold, derivation in zip(dev.sentences, engine.derive(dev.sentences), strict=True):
+            heads, relations = finish(derivation)
             scorer.add(
                 gold.forms,
                 gold_heads=[head or 0 for head in gold.heads],
                 gold_relations=gold.relations,
-                system_heads=parse.heads,
-                system_relations=parse.relations,
+                system_heads=heads,
+                system_relations=relations,
             )
         return scorer.scores()
 

@@ -10,7 +10,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from easyfirst.constraints.records import Constraints
 from easyfirst.errors import InputError
 
 
@@ -43,7 +42,6 @@ class Sentence:
     word_lines: tuple[int, ...] = field(default=(), repr=False)
     block: bytes = field(repr=False)  # all its lines, with the empty line that ends it if there is one
     prefix: bytes = field(default=b"", repr=False)  # what stands before it and belongs to no sentence
-    constraints: Constraints | None = field(default=None, repr=False)  # what its parse must obey
 
     @classmethod
     def from_words(
