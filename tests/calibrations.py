@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from easyfirst.confidence.calibration import Calibration, FittedOn, Logistic, Scales
-from easyfirst.parsing.derivation import Steps
+from easyfirst.parsing.derivation import Derivation
 
 FITTED_ON = FittedOn("dev.conllu", 12, 100, "given")
 BY_HAND = Calibration(
@@ -21,7 +21,12 @@ BY_HAND = Calibration(
 )
 
 
-def steps_of(modifiers: Sequence[int], margins: Sequence[float], label_margins: Sequence[float]) -> Steps:
+def steps_of(
+    heads: Sequence[int], modifiers: Sequence[int], margins: Sequence[float], label_margins: Sequence[float]
+) -> Derivation:
+    """Return a derivation by the head of each word, and the modifiers in the order they were attached."""
     scores = np.zeros(len(modifiers), dtype=np.float32)
     arrays = (np.array(values, dtype=np.float32) for values in (margins, label_margins))
-    return Steps(np.array(modifiers, dtype=np.int32), scores, *arrays)
+    of_steps = np.array([heads[m - 1] for m in modifiers], dtype=np.int32)
+    order = np.array(modifiers, dtype=np.int32)
+    return Derivation(of_steps, order, ("dep",) * len(order), "root", scores, *arrays)

@@ -1,24 +1,45 @@
-"""Reads the derivation of one sentence off what an engine did to a batch, the plain way."""
+"""Runs the loop and reads the derivation of each sentence off what it did to a batch, the plain way."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import math
+from collections.abc import Callable, Sequence
 
-from easyfirst.parsing.derivation import Attachment, Derivations
+from easyfirst.nn.arrays import Floats
+from easyfirst.nn.parser_network import Network
+from easyfirst.parsing.actions import Choose
+from easyfirst.parsing.derivation import Attachment, BatchSteps
+from easyfirst.parsing.engine import MarginRecorder
+from easyfirst.parsing.loop import Loop
 
 
-def derivation_of(derivations: Derivations, number: int, relation_names: Sequence[str]) -> list[Attachment]:
-    """What an engine did to one sentence, given by its number in the batch."""
-    start = int(derivations.starts[number]) - 1
+def derivation_of(
+    steps: BatchSteps, number: int, relation_names: Sequence[str], recorder: MarginRecorder | None = None
+) -> list[Attachment]:
+    """Return what the loop did to one sentence, given by its number in the batch. Margins need their recorder."""
+    start = int(steps.starts[number]) - 1
     return [
         Attachment(
             step=step + 1,
-            head=int(derivations.heads[step][number]) - start,
-            modifier=int(derivations.modifiers[step][number]) - start,
-            relation=relation_names[derivations.actions[step].relations[number]],
-            score=float(derivations.actions[step].scores[number]),
-            margin=float(derivations.actions[step].margins[number]),
-            label_margin=float(derivations.actions[step].label_margins[number]),
+            head=int(steps.heads[step][number]) - start,
+            modifier=int(steps.modifiers[step][number]) - start,
+            relation=relation_names[steps.actions[step].relations[number]],
+            score=float(steps.actions[step].scores[number]),
+            margin=float(recorder.margins[step][number]) if recorder else math.inf,
+            label_margin=float(recorder.label_margins[step][number]) if recorder else math.inf,
         )
-        for step in range(int(derivations.lengths[number]) - 1)
+        for step in range(int(steps.lengths[number]) - 1)
     ]
+
+
+def derive(
+    networks: Sequence[Network],
+    vectors: Floats,
+    lengths: Sequence[int],
+    relation_names: Sequence[str],
+    wrap: Callable[[Choose], Choose] = lambda choose: choose,
+) -> list[list[Attachment]]:
+    """Parse a batch greedily and return the derivations of its sentences."""
+    recorder = MarginRecorder()
+    steps = Loop(*networks).run(vectors, lengths, wrap(recorder))
+    return [derivation_of(steps, number, relation_names, recorder) for number in range(len(lengths))]

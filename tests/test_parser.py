@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from itertools import count, islice
 from pathlib import Path
@@ -22,7 +22,8 @@ from easyfirst.model.parser_store import ParserModel, sizes_of
 from easyfirst.model.parser_vocabulary import ParserVocabulary
 from easyfirst.model.parser_weights import initial_parser
 from easyfirst.parser import N_BUFFERED, Parser, load
-from easyfirst.parsing.batch import MAX_BATCH_WORDS
+from easyfirst.parsing.derivation import Derivation
+from easyfirst.parsing.engine import MAX_BATCH_WORDS
 from easyfirst.treebank.conllu import read_conllu
 from easyfirst.treebank.sentence import Sentence
 from easyfirst.treebank.tree import find_cycle
@@ -164,11 +165,11 @@ class TestPipe:
         forms = tuple(["x"] * length)
         sentence = Sentence.from_words(forms)
         stream = (sentence for n in range(100) if not asked.append(n))
-        parser._batches, batches = _Counting(), parser._batches  # pyright: ignore[reportAttributeAccessIssue]
+        parser._engine, engine = _Counting(), parser._engine
         try:
             next(parser.pipe(stream))
         finally:
-            parser._batches = batches
+            parser._engine = engine
         assert len(asked) == 2
 
     def test_the_same_as_parse(self, parser: Parser) -> None:
@@ -177,12 +178,11 @@ class TestPipe:
 
 
 class _Counting:
-    """Stands in for the batches: parses nothing."""
+    """An engine that parses nothing."""
 
-    tag_kinds = ()
-
-    def parse(self, sentences: list[Sentence], *, batch_size: int) -> list[int]:
-        return [len(sentence) for sentence in sentences]
+    def derive(self, sentences: Sequence[Sentence], **_: Any) -> list[Derivation]:
+        ids, zeros = np.ones(0, dtype=np.int32), np.zeros(0, dtype=np.float32)
+        return [Derivation(ids, ids, (), "root", zeros, zeros, zeros)] * len(sentences)
 
 
 words = st.text(st.characters(codec="utf-8", exclude_characters="\t\n\r"), min_size=1, max_size=8)

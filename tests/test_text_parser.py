@@ -165,7 +165,7 @@ class TestMisuse:
     def test_text_without_the_tags_that_are_needed(self, kinds: tuple[str, ...] | None, named: str) -> None:
         tagger = None if kinds is None else small_tagger(kinds=kinds)
         parser = Parser(small_model("both"), tokenizer=small_tokenizer(), tagger=tagger)
-        with pytest.raises(InputError, match=f"the model needs {named} tags and has no tagger that gives them"):
+        with pytest.raises(InputError, match=f"the model needs {named} tags and has no tagger to predict them"):
             parser.read(["A fox."])
 
     @pytest.mark.parametrize("texts", [None, 3, b"text"])

@@ -25,7 +25,7 @@ def sigmoid(x: float) -> float:
 
 def test_by_hand() -> None:
     """Word 1 under 2 with margin 2, then 3 under 2 with margin 0.5; 2 is the root."""
-    found = confidence_of((2, 0, 2), steps_of([1, 3], [2.0, 0.5], [1.0, 5.0]), BY_HAND)
+    found = confidence_of(steps_of((2, 0, 2), [1, 3], [2.0, 0.5], [1.0, 5.0]), BY_HAND)
     doubts = [math.exp(-2 / 1.5), math.exp(-0.5 / 1.5)]
     late, n = (1 / 3, 2 / 3), math.log(3)
     first = 0.1 + 1.0 + 0.5 * 1.0 - 0.4 * math.log(0.02 + doubts[1]) - 0.3 * late[0] + 0.1 * n - 0.2 * math.log(1)
@@ -42,23 +42,21 @@ def test_by_hand() -> None:
 
 
 def test_one_word_is_certain() -> None:
-    assert confidence_of((0,), steps_of([], [], []), BY_HAND) == (
-        found := confidence_of((0,), steps_of([], [], []), BY_HAND)
-    )
+    found = confidence_of(steps_of((0,), [], [], []), BY_HAND)
     assert (found.tree, found.arcs, found.labels) == (1.0, (1.0,), (1.0,))
 
 
 def test_what_is_fixed_is_certain() -> None:
     """The rest is what it was; the tree's probability is that of what is in doubt."""
-    heads, steps = (2, 0, 2), steps_of([1, 3], [2.0, 0.5], [1.0, 5.0])
-    free = confidence_of(heads, steps, BY_HAND)
-    found = confidence_of(heads, steps, BY_HAND, fixed_heads=[1, 2], fixed_relations=[1])
+    steps = steps_of((2, 0, 2), [1, 3], [2.0, 0.5], [1.0, 5.0])
+    free = confidence_of(steps, BY_HAND)
+    found = confidence_of(steps, BY_HAND, fixed_heads=[1, 2], fixed_relations=[1])
     assert found.arcs == pytest.approx((1, 1, free.arcs[2]))
     assert found.labels == pytest.approx((1, 0.98, free.labels[2]))
     product = 0.98 * free.labels[2]
     tree = sigmoid(0.2 + 0.8 * math.log(product / (1 - product)) - 0.1 * math.log(2))
     assert found.tree == pytest.approx(min(tree, free.labels[2]))
-    every = confidence_of(heads, steps, BY_HAND, fixed_heads=[1, 2, 3], fixed_relations=[1, 2, 3])
+    every = confidence_of(steps, BY_HAND, fixed_heads=[1, 2, 3], fixed_relations=[1, 2, 3])
     assert (every.tree, every.arcs, every.labels) == (1.0, (1.0,) * 3, (1.0,) * 3)
 
 
@@ -86,7 +84,7 @@ def test_nothing_falls_when_a_margin_rises(
     given_: tuple[tuple[int, ...], list[int], list[float], list[float]], data: st.DataObject
 ) -> None:
     heads, order, arc_margins, label_margins = given_
-    before = confidence_of(heads, steps_of(order, arc_margins, label_margins), BY_HAND)
+    before = confidence_of(steps_of(heads, order, arc_margins, label_margins), BY_HAND)
     for values in (before.arcs, before.labels):
         assert all(0 < p < 1 for p in values)
     assert all(label <= arc for label, arc in zip(before.labels, before.arcs, strict=True))
@@ -94,14 +92,14 @@ def test_nothing_falls_when_a_margin_rises(
     which = data.draw(st.integers(0, len(order) - 1))
     numbers = data.draw(st.sampled_from([arc_margins, label_margins]))
     numbers[which] += data.draw(st.floats(0, 5))
-    after = confidence_of(heads, steps_of(order, arc_margins, label_margins), BY_HAND)
+    after = confidence_of(steps_of(heads, order, arc_margins, label_margins), BY_HAND)
     for old, new in ((before.arcs, after.arcs), (before.labels, after.labels)):
         assert all(b >= a - 1e-6 for a, b in zip(old, new, strict=True))
     assert after.tree >= before.tree - 1e-6
 
 
 def test_an_own_margin_counts_most() -> None:
-    low, high = (confidence_of((2, 0), steps_of([1], [margin], [1.0]), BY_HAND) for margin in (0.1, 2.5))
+    low, high = (confidence_of(steps_of((2, 0), [1], [margin], [1.0]), BY_HAND) for margin in (0.1, 2.5))
     assert high.arcs[0] > low.arcs[0] + 0.1
     assert high.arcs[1] > low.arcs[1] + 0.1  # the root: it could have become a modifier of the other
 
@@ -119,7 +117,7 @@ def parser() -> Parser:
 class TestParse:
     def test_confidence(self, parser: Parser) -> None:
         parse = max(parser.parse(read_conllu(TREEBANK)), key=len)
-        assert parse.confidence == confidence_of(parse.heads, parse.steps, BY_HAND)
+        assert parse.confidence == confidence_of(parse.steps, BY_HAND)
         assert parse == replace(parse, calibration=None)  # it is no part of what a parse is
 
     def test_dict(self, parser: Parser) -> None:

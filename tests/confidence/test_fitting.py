@@ -10,9 +10,10 @@ import pytest
 
 from easyfirst.confidence.calibration import Calibration
 from easyfirst.confidence.estimates import confidence_of
-from easyfirst.confidence.fitting import Example, calibrate_model, cross_judge, fit_calibration, judge_parses
+from easyfirst.confidence.fitting import Example, calibrate, cross_validate, fit_calibration, judge_parses
 from easyfirst.confidence.reliability import judge
 from easyfirst.errors import InputError
+from easyfirst.model.calibration_store import store_calibration
 from easyfirst.model.parser_store import save_parser
 from easyfirst.parser import Parser, load
 from easyfirst.treebank.conllu import read_conllu
@@ -27,12 +28,12 @@ def examples(n: int, *, seed: int = 0, truth: Calibration = BY_HAND) -> list[Exa
     found: list[Example] = []
     for _ in range(n):
         length = int(rng.integers(1, 8))
-        steps = steps_of(range(1, length), rng.exponential(2, length - 1), rng.exponential(2, length - 1))
         heads = (*range(2, length + 1), 0)
-        truly = confidence_of(heads, steps, truth)
+        steps = steps_of(heads, range(1, length), rng.exponential(2, length - 1), rng.exponential(2, length - 1))
+        truly = confidence_of(steps, truth)
         arcs, labels = np.array(truly.arcs), np.array(truly.labels)
         heads_right = rng.random(length) < arcs
-        found.append(Example(heads, steps, heads_right, heads_right & (rng.random(length) < labels / arcs)))
+        found.append(Example(steps, heads_right, heads_right & (rng.random(length) < labels / arcs)))
     return found
 
 
@@ -40,10 +41,10 @@ def test_the_truth_is_found() -> None:
     fitted = fit_calibration(examples(3000), fitted_on=FITTED_ON)
     other = examples(1000, seed=1)
     for example in other[:200]:
-        found, truth = (confidence_of(example.heads, example.steps, c) for c in (fitted, BY_HAND))
+        found, truth = (confidence_of(example.steps, c) for c in (fitted, BY_HAND))
         np.testing.assert_allclose(found.arcs, truth.arcs, atol=0.1)
         np.testing.assert_allclose(found.labels, truth.labels, atol=0.12)
-    confidences = [confidence_of(example.heads, example.steps, fitted) for example in other]
+    confidences = [confidence_of(example.steps, fitted) for example in other]
     judgement = judge(confidences, [e.heads_right for e in other], [e.labels_right for e in other])
     assert judgement.arcs.ece < 0.03
     assert judgement.labels.ece < 0.03
@@ -68,24 +69,24 @@ def test_it_never_falls_with_a_margin() -> None:
 @pytest.mark.parametrize("n", [1, 2, 5])
 def test_next_to_nothing(n: int, is_right: bool) -> None:
     right = np.full(3, is_right)
-    few = [Example((2, 0, 2), steps_of([1, 3], [1.0, 1.0], [np.inf, np.inf]), right, right)] * n
+    few = [Example(steps_of((2, 0, 2), [1, 3], [1.0, 1.0], [np.inf, np.inf]), right, right)] * n
     fitted = fit_calibration(few, fitted_on=FITTED_ON)
-    found = confidence_of(few[0].heads, few[0].steps, fitted)
+    found = confidence_of(few[0].steps, fitted)
     assert all(0.02 < p < 0.98 for p in found.arcs)
-    assert (cross_judge(few, fitted_on=FITTED_ON) is None) == (n == 1)
+    assert (cross_validate(few, fitted_on=FITTED_ON) is None) == (n == 1)
 
 
 def test_only_single_words() -> None:
     with pytest.raises(InputError, match="two words or more"):
-        fit_calibration([Example((0,), steps_of([], [], []), np.ones(1, bool), np.ones(1, bool))], fitted_on=FITTED_ON)
+        fit_calibration([Example(steps_of((0,), [], [], []), np.ones(1, bool), np.ones(1, bool))], fitted_on=FITTED_ON)
 
 
 def test_each_sentence_is_judged_by_others() -> None:
     some = examples(53)
-    found = cross_judge(some, fitted_on=FITTED_ON)
+    found = cross_validate(some, fitted_on=FITTED_ON)
     assert found is not None
     assert found.trees.count == 53
-    assert found.arcs.count == sum(len(example.heads) for example in some)
+    assert found.arcs.count == sum(len(example) for example in some)
     assert found.arcs.accuracy == pytest.approx(np.concatenate([e.heads_right for e in some]).mean())
 
 
@@ -94,7 +95,8 @@ class TestModel:
         model = replace(small_model("upos"), card="# a card\n\n## Use\n\nRun it.\n")
         save_parser(tmp_path, model)
         parser, gold = Parser(model), list(read_conllu(TREEBANK))
-        judgement = calibrate_model(tmp_path, parser.parse(gold), gold, file="some/dev.conllu", tags="given")
+        calibration, judgement = calibrate(parser.parse(gold), gold, file="some/dev.conllu", tags="given")
+        store_calibration(tmp_path, calibration, judgement)
         again = load(tmp_path)
         facts = again.model.calibration
         assert facts is not None
@@ -102,16 +104,13 @@ class TestModel:
         assert judgement is not None
         assert f"{judgement.arcs.ece:.4f}" in again.model.card
         assert again.model.card.index("## Confidence") < again.model.card.index("## Use")
-        assert judge_parses(again.parse(gold)).arcs.count == sum(map(len, gold))
-        calibrate_model(tmp_path, parser.parse(gold), gold, file="dev.conllu", tags="predicted")
+        assert judge_parses(again.parse(gold), gold).arcs.count == sum(map(len, gold))
+        store_calibration(tmp_path, *calibrate(parser.parse(gold), gold, file="dev.conllu", tags="predicted"))
         card = load(tmp_path).model.card
         assert card.count("## Confidence") == 1
         assert "tags predicted" in card
 
-    def test_sentences_without_a_tree_are_left_out(self, tmp_path: Path) -> None:
-        save_parser(tmp_path, small_model("none"))
+    def test_sentences_without_a_tree_are_left_out(self) -> None:
         gold = [*read_conllu(TREEBANK), Sentence.from_words(["a", "b"], heads=[None, 0])]
-        calibrate_model(tmp_path, Parser(small_model("none")).parse(gold), gold, file="x", tags="given")
-        facts = load(tmp_path).model.calibration
-        assert facts is not None
-        assert facts.fitted_on.sentences == 27
+        calibration, _ = calibrate(Parser(small_model("none")).parse(gold), gold, file="x", tags="given")
+        assert calibration.fitted_on.sentences == 27

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import doctest
 import io
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -142,9 +141,3 @@ def test_what_cannot_be_read(entry: str, message: str) -> None:
     with pytest.raises(ConstraintError, match=r"^some\.conllu:3: word 2 'w2': ") as caught:
         constraints_of(sentence)
     assert message in str(caught.value)
-
-
-def test_tags_and_trees_change_and_constraints_stay() -> None:
-    known = Constraints.of(heads={1: 0})
-    sentence = replace(Sentence.from_words(["a"]), constraints=known)
-    assert sentence.with_tags(upos=["X"]).with_tree([0], ["root"]).constraints is known

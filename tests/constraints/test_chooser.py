@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -12,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from easyfirst.constraints.chooser import Constrained
-from easyfirst.constraints.conflicts import check_constraints
+from easyfirst.constraints.conflicts import compile_constraints
 from easyfirst.constraints.records import (
     Bracket,
     Constraint,
@@ -24,14 +23,13 @@ from easyfirst.constraints.records import (
 from easyfirst.constraints.rules import Rules
 from easyfirst.errors import ConstraintError
 from easyfirst.model.parser_vocabulary import ParserVocabulary
-from easyfirst.parsing.batch import BatchParser
+from easyfirst.parser import Parser
 from easyfirst.parsing.derivation import Attachment
-from easyfirst.parsing.engine import Engine, easiest
 from easyfirst.treebank.sentence import Sentence
 from tests.constraints.all_trees import RELATIONS, ROOT, can_become, fixed_roots, good_labels, good_trees, obeys
-from tests.derivations import derivation_of
+from tests.derivations import derive
 from tests.nn.random_models import Model, Sample, kinds_of_models, lengths_of
-from tests.parsing.test_batch import small_parser, tagged
+from tests.parsing.small_parsers import small_parser, tagged
 from tests.parsing.test_oracle import Tree
 from tests.twins import Action, Scores, head_and_modifier
 
@@ -65,7 +63,7 @@ def cases(draw: st.DrawFn) -> list[tuple[int, tuple[Constraint, ...]]]:
 
 def rules_of(n: int, constraints: Sequence[Constraint]) -> Rules | None:
     sentence = Sentence.from_words([f"w{m}" for m in range(1, n + 1)])
-    return check_constraints(replace(sentence, constraints=Constraints(tuple(constraints))), VOCABULARY)
+    return compile_constraints(sentence, Constraints(tuple(constraints)), VOCABULARY)
 
 
 class Selector:
@@ -106,9 +104,10 @@ class Selector:
 def constrained_derivations(
     model: Model, batch: Sequence[Sample], rules: Sequence[Rules | None]
 ) -> list[list[Attachment]]:
-    choose = Constrained(lengths_of(batch), rules)
-    derivations = Engine(model.network).run(model.vectors(batch), lengths_of(batch), choose)
-    return [derivation_of(derivations, number, RELATIONS) for number in range(len(batch))]
+    lengths = lengths_of(batch)
+    return derive(
+        [model.network], model.vectors(batch), lengths, RELATIONS, lambda choose: Constrained(lengths, rules, choose)
+    )
 
 
 @settings(max_examples=120, deadline=None)
@@ -128,11 +127,11 @@ def test_the_best_action_that_can_still_obey(case, model: Model, seed: int) -> N
             check_conflict(n, error.conflict, fixed_roots(constraints), str(error))  # pyright: ignore[reportArgumentType]
             rules.append(None)
             known.append(())
-    plain = Engine(model.network).run(model.vectors(batch), lengths_of(batch), easiest)
+    plain = derive([model.network], model.vectors(batch), lengths_of(batch), RELATIONS)
     for number, found in enumerate(constrained_derivations(model, batch, rules)):
         n, constraints = len(batch[number]), known[number]
         if not constraints:
-            assert_same(found, derivation_of(plain, number, RELATIONS), to_the_bit=not any(known))
+            assert_same(found, plain[number], to_the_bit=not any(known))
             continue
         heads, relations = tree_of(n, found, constraints)
         assert all(obeys(heads, relations, constraint) for constraint in constraints)
@@ -181,27 +180,27 @@ class TestParse:
     """As a part of the parser."""
 
     @pytest.fixture
-    def parser(self) -> BatchParser:
+    def parser(self) -> Parser:
         return small_parser(tags="none")
 
-    def parse(self, parser: BatchParser, n: int = 5, **known):
+    def parse(self, parser: Parser, n: int = 5, **known):
         sentence = tagged(["Do", "n't", "salt", "the", "soup"][:n])
-        return parser.parse([replace(sentence, constraints=Constraints.of(**known))])[0]
+        return parser.parse([sentence], constraints=[Constraints.of(**known)])[0]
 
-    def test_a_fixed_root_may_have_a_relation_of_its_own(self, parser: BatchParser) -> None:
-        relation = parser.vocabulary.relations[0]
+    def test_a_fixed_root_may_have_a_relation_of_its_own(self, parser: Parser) -> None:
+        relation = parser.model.vocabulary.relations[0]
         parse = self.parse(parser, heads={4: 0}, relations={4: relation})
         assert (parse.tree.root, parse.relations[3]) == (4, relation)
         assert self.parse(parser, heads={4: 0}).relations[3] == "root"
 
-    def test_a_relation_of_others_keeps_a_word_from_being_the_root(self, parser: BatchParser) -> None:
+    def test_a_relation_of_others_keeps_a_word_from_being_the_root(self, parser: Parser) -> None:
         root = self.parse(parser).tree.root
-        parse = self.parse(parser, relations={root: parser.vocabulary.relations[1]})
+        parse = self.parse(parser, relations={root: parser.model.vocabulary.relations[1]})
         assert parse.tree.root != root
-        assert parse.relations[root - 1] == parser.vocabulary.relations[1]
+        assert parse.relations[root - 1] == parser.model.vocabulary.relations[1]
         assert self.parse(parser, relations={2: "root"}).tree.root == 2
 
-    def test_what_was_fixed(self, parser: BatchParser) -> None:
+    def test_what_was_fixed(self, parser: Parser) -> None:
         parse = self.parse(parser, heads={5: 3, 1: 3}, relations={2: "punct"})
         assert (parse.fixed_heads, parse.fixed_relations) == ((1, 5), (2,))
         assert [word["fixed"] for word in parse.to_dict()["words"]] == [["head"], ["relation"], [], [], ["head"]]
@@ -209,26 +208,26 @@ class TestParse:
         assert (plain.fixed_heads, plain.fixed_relations) == ((), ())
         assert "fixed" not in plain.to_dict()["words"][0]
 
-    def test_where_there_is_no_choice_the_margin_is_none(self, parser: BatchParser) -> None:
+    def test_where_there_is_no_choice_the_margin_is_none(self, parser: Parser) -> None:
         parse = self.parse(parser, 2, heads={1: 2}, relations={1: "obj"})
         assert parse.derivation[0].margin == math.inf
         assert parse.to_dict()["words"][0]["margin"] is None
 
-    def test_one_word(self, parser: BatchParser) -> None:
+    def test_one_word(self, parser: Parser) -> None:
         assert self.parse(parser, 1, heads={1: 0}, brackets=[(1, 1)]).heads == (0,)
-        with pytest.raises(ConstraintError, match=r"this sentence: this cannot hold: 1 'Do' is not the root"):
+        with pytest.raises(ConstraintError, match=r"sentence 1: this cannot hold: 1 'Do' is not the root"):
             self.parse(parser, 1, forbidden=[(0, 1)])
 
-    def test_a_whole_tree(self, parser: BatchParser) -> None:
+    def test_a_whole_tree(self, parser: Parser) -> None:
         heads = {1: 3, 2: 1, 3: 0, 4: 5, 5: 3}
         assert dict(enumerate(self.parse(parser, heads=heads).heads, 1)) == heads
 
-    def test_two_thousand_words(self, parser: BatchParser) -> None:
+    def test_two_thousand_words(self, parser: Parser) -> None:
         sentence = tagged(["salt", "soup"] * 1000)
         known = Constraints.of(
             heads={2000: 1, 500: 600}, relations={7: "obj"}, forbidden=[(8, 9)], brackets=[(5, 90), (20, 30)]
         )
-        [parse] = parser.parse([replace(sentence, constraints=known)])
+        [parse] = parser.parse([sentence], constraints=[known])
         assert parse.tree.is_projective
         assert (parse.heads[1999], parse.heads[499], parse.relations[6]) == (1, 600, "obj")
         assert parse.heads[8] != 8

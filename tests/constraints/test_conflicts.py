@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import io
-from dataclasses import replace
 from itertools import permutations
 from typing import Any
 
 import numpy as np
 import pytest
 
-from easyfirst.constraints.conflicts import check_constraints
+from easyfirst.constraints.conflicts import compile_constraints
 from easyfirst.constraints.records import Bracket, Constraints, FixedHead, FixedRelation, ForbiddenArc
 from easyfirst.errors import ConstraintError
 from easyfirst.model.parser_vocabulary import ParserVocabulary
@@ -27,7 +26,7 @@ TOGETHER = "these cannot hold together: "
 def error_of(constraints: Constraints, sentence: Sentence | None = None, **names: str) -> ConstraintError:
     sentence = Sentence.from_words(FORMS) if sentence is None else sentence
     with pytest.raises(ConstraintError) as caught:
-        check_constraints(replace(sentence, constraints=constraints), VOCABULARY, **names)
+        compile_constraints(sentence, constraints, VOCABULARY, **names)
     return caught.value
 
 
@@ -105,7 +104,7 @@ def test_the_reason_in_any_order(known: dict[str, Any], reason: str) -> None:
 
 def test_what_is_said_twice_is_said_once() -> None:
     twice = (FixedHead(modifier=1, head=2),) * 2
-    assert check_constraints(replace(Sentence.from_words(FORMS), constraints=Constraints(twice)), VOCABULARY)
+    assert compile_constraints(Sentence.from_words(FORMS), Constraints(twice), VOCABULARY)
 
 
 @pytest.mark.parametrize(
@@ -150,9 +149,9 @@ def test_the_place_is_named() -> None:
 def test_of_many_constraints_few_are_named() -> None:
     n = 400
     heads = {m: m + 1 for m in range(1, n)} | {200: 399}
-    sentence = replace(Sentence.from_words(["w"] * n), constraints=Constraints.of(heads={**heads, 300: 100}))
+    sentence, known = Sentence.from_words(["w"] * n), Constraints.of(heads={**heads, 300: 100})
     with pytest.raises(ConstraintError) as caught:
-        check_constraints(sentence, VOCABULARY)
+        compile_constraints(sentence, known, VOCABULARY)
     assert 2 <= len(caught.value.conflict) <= 3
     nobody = Constraints.of(forbidden=[(0, m) for m in range(1, 31)])
     message = str(error_of(nobody, Sentence.from_words(["w"] * 30)))
@@ -162,5 +161,5 @@ def test_of_many_constraints_few_are_named() -> None:
 
 def test_no_constraints_are_no_rules() -> None:
     sentence = Sentence.from_words(FORMS)
-    assert check_constraints(sentence, VOCABULARY) is None
-    assert check_constraints(replace(sentence, constraints=Constraints()), VOCABULARY) is None
+    assert compile_constraints(sentence, None, VOCABULARY) is None
+    assert compile_constraints(sentence, Constraints(), VOCABULARY) is None

@@ -17,9 +17,10 @@ from easyfirst.model.parser_config import ParserConfig
 from easyfirst.model.parser_store import ParserModel, load_parser, save_parser
 from easyfirst.model.shared_vectors import SharedVectors
 from easyfirst.nn.ensemble import MAX_MEMBERS, join_members, split_members
-from easyfirst.parsing.batch import BatchParser
+from easyfirst.parser import Parser
 from easyfirst.treebank.sentence import Sentence
 from tests.calibrations import BY_HAND
+from tests.parsing.small_parsers import engine_of
 
 MakeModel = Callable[..., ParserModel]
 NAMES = ("a", "b", "c")
@@ -34,13 +35,9 @@ def three(make_model: MakeModel) -> list[ParserModel]:
     ]
 
 
-def parser_of(model: ParserModel) -> BatchParser:
-    return BatchParser.of(model.arrays, model.config, model.vocabulary)
-
-
 def first_scores(model: ParserModel, sentences: list[Sentence]) -> list[float]:
     """Of the whole first attachment, on which no other has had an influence."""
-    return [float(parse.steps.scores[0]) for parse in parser_of(model).parse(sentences) if len(parse.heads) > 1]
+    return [float(parse.steps.scores[0]) for parse in Parser(model).parse(sentences) if len(parse.heads) > 1]
 
 
 def test_splitting_undoes_joining() -> None:
@@ -107,8 +104,10 @@ def test_a_tag_that_a_member_has_never_met_is_unknown_to_it(
     for models in ([one, fewer], [fewer, one]):
         combined = make_ensemble(models, NAMES[:2])
         assert set(combined.vocabulary.tags["xpos"]) == set(names)
-        alone = [parser_of(model)._encode(sentences) for model in models]
-        np.testing.assert_allclose(parser_of(combined)._encode(sentences), np.concatenate(alone, axis=1), atol=1e-6)
+        alone = [engine_of(Parser(model)).encode(sentences) for model in models]
+        np.testing.assert_allclose(
+            engine_of(Parser(combined)).encode(sentences), np.concatenate(alone, axis=1), atol=1e-6
+        )
 
 
 class TestVectors:
@@ -126,8 +125,8 @@ class TestVectors:
         save_parser(tmp_path, combined)
         loaded = load_parser(tmp_path)
         assert np.array_equal(loaded.arrays["words.external"], models[0].arrays["words.external"])
-        alone = [parser_of(model)._encode([Sentence.from_words(["The", "fox"])]) for model in models]
-        both = parser_of(loaded)._encode([Sentence.from_words(["The", "fox"])])
+        alone = [engine_of(Parser(model)).encode([Sentence.from_words(["The", "fox"])]) for model in models]
+        both = engine_of(Parser(loaded)).encode([Sentence.from_words(["The", "fox"])])
         np.testing.assert_allclose(both, np.concatenate(alone, axis=1), atol=1e-6)
 
     def test_those_that_were_trained_on_are_each_members_own(self, make_model: MakeModel, tmp_path: Path) -> None:

@@ -1,10 +1,8 @@
-"""A parser of several members against their naive twins: every score is the mean of theirs."""
+"""An ensemble against the naive twins of its members: every score is the mean of theirs."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from typing import Any, cast
 
 import numpy as np
 import pytest
@@ -12,13 +10,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from easyfirst.nn.ensemble import join_members
-from easyfirst.parsing.batch import BatchParser
 from easyfirst.parsing.derivation import Attachment
-from easyfirst.parsing.engine import Engine, easiest
+from easyfirst.parsing.engine import NumpyEngine
 from easyfirst.parsing.workspace import Workspace
-from easyfirst.results.parses import Parse
 from easyfirst.treebank.sentence import Sentence
-from tests.derivations import derivation_of
+from tests.derivations import derive
 from tests.nn.random_models import Model, Sample, lengths_of, models
 from tests.small_models import small_model
 from tests.twins import LEFT, RIGHT
@@ -26,9 +22,8 @@ from tests.twins import LEFT, RIGHT
 
 def parse(members: list[Model], batch: list[Sample]) -> list[list[Attachment]]:
     vectors = np.concatenate([member.vectors(batch) for member in members], axis=1)
-    engine = Engine(*(member.network for member in members))
-    derivations = engine.run(vectors, lengths_of(batch), easiest)
-    return [derivation_of(derivations, number, members[0].relation_names) for number in range(len(batch))]
+    networks = [member.network for member in members]
+    return derive(networks, vectors, lengths_of(batch), members[0].relation_names)
 
 
 def siblings(model: Model, n_members: int) -> list[Model]:
@@ -71,24 +66,18 @@ def test_a_member_three_times_is_the_member(model: Model, seed: int) -> None:
         np.testing.assert_allclose([a.score for a in alone[:1]], [a.score for a in thrice[:1]], atol=1e-4)
 
 
-class Counting(BatchParser):
-    """Notes how many sentences its batches have."""
-
-    sizes: list[int]
-
-    def parse_batch(self, sentences: Sequence[Sentence], *rest: Any) -> Iterator[Parse]:
-        self.sizes.append(len(sentences))
-        return super().parse_batch(sentences, *rest)
-
-
 @pytest.mark.parametrize(("n_members", "sizes"), [(1, [6, 6]), (3, [2] * 6)])
 def test_batches_take_as_much_memory_with_more_members(n_members: int, sizes: list[int]) -> None:
     model = small_model("none")
     arrays = join_members([model.arrays] * n_members)
-    parser = cast(Counting, Counting.of(arrays, replace(model.config, members=n_members), model.vocabulary))
-    parser.sizes = []
-    parser.parse([Sentence.from_words(["a"] * 10)] * 12, max_words=60)
-    assert parser.sizes == sizes
+    engine = NumpyEngine.of(arrays, replace(model.config, members=n_members), model.vocabulary)
+    found: list[int] = []
+    engine.derive(
+        [Sentence.from_words(["a"] * 10)] * 12,
+        max_words=60,
+        wrap=lambda numbers, choose: found.append(len(numbers)) or choose,
+    )
+    assert found == sizes
 
 
 def test_members_share_no_memory() -> None:

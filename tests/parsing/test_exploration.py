@@ -12,10 +12,11 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from easyfirst.nn.trees import LEFT
+from easyfirst.parsing.actions import Actions, Choose
 from easyfirst.parsing.candidates import Candidates
-from easyfirst.parsing.derivation import Actions, Attachment
-from easyfirst.parsing.engine import Choose, Engine
+from easyfirst.parsing.derivation import Attachment
 from easyfirst.parsing.exploration import Explorer
+from easyfirst.parsing.loop import Loop
 from tests.derivations import derivation_of
 from tests.nn.random_models import Model, Sample, gold_of, kinds_of_models, lengths_of, models
 from tests.twins import NOWHERE, Action, Teacher
@@ -39,7 +40,7 @@ def explorer_of(model: Model, batch: Sequence[Sample], **changes: Any) -> Explor
 
 
 def explore(model: Model, batch: Sequence[Sample], choose: Choose) -> list[list[Attachment]]:
-    derivations = Engine(model.network).run(model.vectors(batch), lengths_of(batch), choose)
+    derivations = Loop(model.network).run(model.vectors(batch), lengths_of(batch), choose)
     return [derivation_of(derivations, number, model.relation_names) for number in range(len(batch))]
 
 

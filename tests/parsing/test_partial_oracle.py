@@ -8,8 +8,8 @@ from itertools import product
 import numpy as np
 import pytest
 
-from easyfirst.parsing.engine import Engine
 from easyfirst.parsing.exploration import Explorer
+from easyfirst.parsing.loop import Loop
 from easyfirst.parsing.oracle import NOT_ANNOTATED, Gold, Oracle
 from tests.nn.random_models import kinds_of_models, lengths_of
 from tests.parsing.test_oracle import Pend, Tree, actions_in, after, all_trees, correct_actions, relations_of, states_of
@@ -107,7 +107,7 @@ def test_where_nothing_is_known_nothing_is_violated(explore_prob: float) -> None
         use_dynamic_oracle=True,
         rng=np.random.default_rng(1),
     )
-    Engine(model.network).run(model.vectors(batch), lengths_of(batch), explorer)
+    Loop(model.network).run(model.vectors(batch), lengths_of(batch), explorer)
     assert (explorer.n_violations, explorer.loss) == (0, 0)
 
 

@@ -5,38 +5,36 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Sequence
-from dataclasses import replace
 
 import numpy as np
 import pytest
 from hypothesis import given, reject, settings
 from hypothesis import strategies as st
 
-from easyfirst.constraints.conflicts import check_constraints
+from easyfirst.constraints.conflicts import compile_constraints
 from easyfirst.constraints.records import Constraint, Constraints, FixedHead, FixedRelation
 from easyfirst.errors import ConstraintError, InputError
 from easyfirst.parser import Parser
-from easyfirst.parsing.engine import Engine, easiest
-from easyfirst.results.explanations import ARC, NOTHING, RELATION, Alternative, Explanation, Observer, explain
+from easyfirst.parsing.actions import Choose
+from easyfirst.results.explanations import ARC, NOTHING, RELATION, Alternative, Explanation, Observer
 from easyfirst.treebank.sentence import Sentence
 from tests.constraints.test_chooser import constraint_sets
-from tests.derivations import derivation_of
+from tests.derivations import derive
 from tests.nn.random_models import Model, models
-from tests.parsing.test_batch import small_parser, tagged
+from tests.parsing.small_parsers import small_parser, tagged
 from tests.small_models import small_model, small_tagger, small_tokenizer
 from tests.twins import Action, Scores, head_and_modifier
 
 FORMS = ["The", "black", "fox", "likes", "apples", "."]
 
 
-BATCHES = small_parser(tags="none")
+PLAIN = small_parser(tags="none")
 
 
 @st.composite
-def constrained_sentences(draw: st.DrawFn) -> Sentence:
+def constrained_sentences(draw: st.DrawFn) -> tuple[Sentence, Constraints]:
     n = draw(st.integers(2, 6))
-    known = draw(constraint_sets(n, [*BATCHES.vocabulary.relations, BATCHES.vocabulary.root_relation]))
-    return replace(tagged(FORMS[:n]), constraints=Constraints(known))
+    return tagged(FORMS[:n]), Constraints(draw(constraint_sets(n, PLAIN.relations)))
 
 
 @pytest.fixture(scope="module")
@@ -52,10 +50,14 @@ def explained(parser: Parser, n: int = 3) -> Explanation:
 @given(models(), st.integers(2, 6), st.integers(0, 2**32 - 1), st.sampled_from([0, 1, 3, 10_000]))
 def test_runners_up_are_those_of_an_enumeration(model: Model, length: int, seed: int, n: int) -> None:
     batch = model.sentences([length], seed)
-    observer = Observer(easiest, model.relation_names, n)
-    derivations = Engine(model.network).run(model.vectors(batch), [length], observer)
-    found = derivation_of(derivations, 0, model.relation_names)
-    todo = iter(zip(found, observer.seen, strict=True))
+    observers: list[Observer] = []
+
+    def observe(choose: Choose) -> Choose:
+        observers.append(Observer(choose, model.relation_names, n))
+        return observers[0]
+
+    [found] = derive([model.network], model.vectors(batch), [length], model.relation_names, observe)
+    todo = iter(zip(found, observers[0].seen, strict=True))
 
     def compare(pend: list[int], scores: Scores) -> Action:
         """Take the engine's action, after a look at all there are."""
@@ -101,13 +103,14 @@ def test_the_steps_are_those_of_the_parse(parser: Parser) -> None:
 
 @settings(deadline=None, max_examples=150)
 @given(constrained_sentences(), st.sampled_from([1, 10_000]))
-def test_what_constraints_forbid_is_no_rival(sentence: Sentence, n: int) -> None:
-    known: list[Constraint] = [*sentence.constraints.items] if sentence.constraints else []
+def test_what_constraints_forbid_is_no_rival(case: tuple[Sentence, Constraints], n: int) -> None:
+    sentence, constraints = case
+    known: list[Constraint] = [*constraints.items]
     try:
-        found = explain(BATCHES, sentence, runners_up=n)
+        found = PLAIN.explain(sentence, runners_up=n, constraints=constraints)
     except ConstraintError:
         reject()
-    assert found.parse == BATCHES.parse([sentence])[0]
+    assert found.parse == PLAIN.parse([sentence], constraints=[constraints])[0]
     for step in found.steps:
         a, others = step.attachment, [*step.runners_up]
         if step.rival is None:
@@ -121,14 +124,14 @@ def test_what_constraints_forbid_is_no_rival(sentence: Sentence, n: int) -> None
             assert a.label_margin == pytest.approx(a.score - max(same, default=-math.inf), abs=1e-5)
         for other in others:
             assert other.score <= a.score
-            check_constraints(with_more(sentence, known, other), BATCHES.vocabulary)  # raises no error
+            compile_constraints(sentence, with_more(known, other), PLAIN.model.vocabulary)  # raises no error
         known.append(FixedHead(modifier=a.modifier, head=a.head))
 
 
-def with_more(sentence: Sentence, known: Sequence[Constraint], action: Alternative) -> Sentence:
+def with_more(known: Sequence[Constraint], action: Alternative) -> Constraints:
     head = FixedHead(modifier=action.modifier, head=action.head)
     relation = FixedRelation(modifier=action.modifier, relation=action.relation)
-    return replace(sentence, constraints=Constraints((*known, head, relation)))
+    return Constraints((*known, head, relation))
 
 
 def test_a_text_is_one_sentence(parser: Parser) -> None:

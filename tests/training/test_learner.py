@@ -13,7 +13,8 @@ from easyfirst.nn.namespace import NUMPY
 from easyfirst.nn.parser_network import network_of
 from easyfirst.nn.sequences import Packing
 from easyfirst.nn.words import encode_words
-from easyfirst.parsing.engine import Engine, easiest
+from easyfirst.parsing.actions import easiest
+from easyfirst.parsing.loop import Loop
 from easyfirst.training.corpus import ParserBatch
 from easyfirst.training.learner import Learner
 from tests.derivations import derivation_of
@@ -41,11 +42,11 @@ def batch_of(samples: list[Sample]) -> ParserBatch:
     return ParserBatch(np.array(lengths_of(samples)), ids_of(samples), gold_of(samples))
 
 
-def n_correct(engine: Engine, samples: list[Sample]) -> int:
+def n_correct(loop: Loop, samples: list[Sample]) -> int:
     """How many words have their gold head and relation (the root: its head)."""
     lengths = lengths_of(samples)
-    vectors = encode_words(NUMPY, engine.members[0].network.words, ids_of(samples), Packing.of(lengths))
-    derivations = engine.run(vectors, lengths, easiest)
+    vectors = encode_words(NUMPY, loop.members[0].network.words, ids_of(samples), Packing.of(lengths))
+    derivations = loop.run(vectors, lengths, easiest)
     names = tuple(map(str, range(N_RELATIONS)))
     correct = 0
     for number, sample in enumerate(samples):
@@ -68,16 +69,16 @@ def test_thirty_sentences_are_learnt_by_heart(changes: dict[str, Any]) -> None:
     samples = random_sentences(network, 30)
     learner = learner_of(ParserConfig(network=network, training=TrainingConfig(learning_rate=0.01)))
     n_words = sum(lengths_of(samples))
-    assert n_correct(learner.engine, samples) < 0.5 * n_words
+    assert n_correct(learner.loop, samples) < 0.5 * n_words
     halves = [batch_of(samples[part::2]) for part in (0, 1)]
     for _ in range(60):
         for half in halves:
             learner.learn(learner.explore(half))
             learner.update()
-        if n_correct(learner.engine, samples) == n_words:
+        if n_correct(learner.loop, samples) == n_words:
             break
-    assert n_correct(learner.engine, samples) == n_words
-    parser = Engine(network_of({name: array.copy() for name, array in learner.arrays.items()}, rnn=network.rnn))
+    assert n_correct(learner.loop, samples) == n_words
+    parser = Loop(network_of({name: array.copy() for name, array in learner.arrays.items()}, rnn=network.rnn))
     assert n_correct(parser, samples) == n_words  # what is learnt is in the arrays, for anyone to parse with
 
 

@@ -14,8 +14,8 @@ from torch import Tensor
 
 from easyfirst.nn.parser_network import network_of
 from easyfirst.nn.words import encode_words
-from easyfirst.parsing.engine import Engine
 from easyfirst.parsing.exploration import Attachments, Explorer, Violations
+from easyfirst.parsing.loop import Loop
 from easyfirst.training.replay import hinge_losses
 from easyfirst.training.torch_namespace import TORCH
 from tests.nn.random_models import Model, Sample, gold_of, ids_of, kinds_of_models, lengths_of, models, packing_of
@@ -50,7 +50,7 @@ class Replayed:
             use_dynamic_oracle=dynamic,
             rng=np.random.default_rng(3),
         )
-        Engine(model.network).run(model.vectors(batch), lengths_of(batch), explorer)
+        Loop(model.network).run(model.vectors(batch), lengths_of(batch), explorer)
         return cls(model, batch, explorer.attachments(), explorer.violations()) if explorer.n_violations else None
 
     def parameters(self) -> dict[str, Tensor]:

@@ -83,12 +83,12 @@ class NumpyEngine:
         for batch in batches(lengths, batch_size=batch_size, max_words=max_words // len(self._networks)):
             recorder = MarginRecorder()
             choose = recorder if wrap is None else wrap(batch, recorder)
-            vectors = self._encode([sentences[number] for number in batch])
+            vectors = self.encode([sentences[number] for number in batch])
             steps = self._loop.run(vectors, [lengths[number] for number in batch], choose, workspace)
             found.update(zip(batch, self._derivations(steps, recorder), strict=True))
         return [found[number] for number in range(len(sentences))]
 
-    def _encode(self, sentences: Sequence[Sentence]) -> npt.NDArray[np.float32]:
+    def encode(self, sentences: Sequence[Sentence]) -> npt.NDArray[np.float32]:
         """Return v_i of each word by every member, side by side."""
         parts: list[Floats] = []
         with overflow_is_fine():

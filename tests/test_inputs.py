@@ -1,0 +1,47 @@
+"""Checks of the facade's arguments that the tests of the parser do not reach."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from easyfirst.errors import DataError, InputError
+from easyfirst.inputs import check_tags
+from easyfirst.model.parser_vocabulary import ParserVocabulary
+from easyfirst.treebank.conllu import read_conllu
+from easyfirst.treebank.sentence import Sentence
+
+DATA = Path(__file__).parent / "data"
+
+
+class TestCheckTags:
+    def test_from_no_file(self) -> None:
+        with pytest.raises(InputError, match=r"needs UPOS tags and this sentence has none.*'a'.*pairs.*--tags none"):
+            check_tags(Sentence.from_words(["a", "b"]), ("upos",))
+
+    def test_both_kinds(self) -> None:
+        sentence = Sentence.from_words(["a"], upos=["X"])
+        check_tags(sentence, ("upos",))
+        with pytest.raises(InputError, match=r"needs XPOS tags.*\(word, upos, xpos\) triples"):
+            check_tags(sentence, ("upos", "xpos"))
+
+    def test_from_a_file(self) -> None:
+        sentence = next(read_conllu(DATA / "scripts.conllu"))
+        with pytest.raises(DataError, match=r"scripts\.conllu:3: the model needs XPOS tags") as caught:
+            check_tags(sentence, ("xpos",))
+        assert caught.value.line == 3
+
+    def test_one_tag_is_enough(self) -> None:
+        check_tags(Sentence.from_words(["a", "b"], upos=[None, "X"]), ("upos",))
+
+    def test_no_tags_needed(self) -> None:
+        check_tags(Sentence.from_words(["a", "b"]), ())
+
+
+def test_no_tag_is_a_tag_to_a_vocabulary_that_knows_it() -> None:
+    untagged = Sentence.from_words(["a", "b"], heads=[2, 0], relations=["x", "root"])
+    check_tags(untagged, ("upos",), ParserVocabulary.of([untagged], tag_kinds=["upos"]))
+    tagged = Sentence.from_words(["a"], upos=["X"], heads=[0], relations=["root"])
+    with pytest.raises(InputError, match="needs UPOS"):
+        check_tags(untagged, ("upos",), ParserVocabulary.of([tagged], tag_kinds=["upos"]))
