@@ -1,7 +1,7 @@
-"""What can go wrong, as exceptions of our own.
+"""The exceptions of this package.
 
 Every error a user can cause derives from :class:`EasyFirstError`; the command line prints its message and
-exits with code 2. Anything else that escapes is a bug of ours and keeps its traceback.
+exits with code 2. Any other exception is a bug and keeps its traceback.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ class EasyFirstError(Exception):
 
 
 class DataError(EasyFirstError):
-    """Input that cannot be read: says which file, which line, and what to do."""
+    """Input that cannot be read. The message names the file, the line, and what to do."""
 
     def __init__(self, message: str, *, source: str | None = None, line: int | None = None) -> None:
         place = ":".join(str(part) for part in (source, line) if part is not None)
@@ -22,11 +22,11 @@ class DataError(EasyFirstError):
 
 
 class ModelError(EasyFirstError):
-    """A model directory that is missing, damaged, foreign, or written by a newer version."""
+    """A model directory that is missing, corrupted, foreign, or written by a newer version."""
 
 
 class ConfigError(EasyFirstError):
-    """Settings that are unknown or do not fit together."""
+    """Settings that are unknown or inconsistent."""
 
 
 class InputError(EasyFirstError):
@@ -34,7 +34,7 @@ class InputError(EasyFirstError):
 
 
 class ConstraintError(DataError):
-    """Constraints on a tree that cannot be read, or cannot hold: says which, and for CoNLL-U where."""
+    """Constraints on a tree that are invalid or unsatisfiable. The message names them and, for CoNLL-U, the line."""
 
     def __init__(
         self, message: str, *, source: str | None = None, line: int | None = None, conflict: tuple[object, ...] = ()

@@ -11,7 +11,7 @@ from easyfirst.model.parser_vocabulary import ParserVocabulary
 from easyfirst.treebank.sentence import Sentence
 
 SentenceLike: TypeAlias = "Sentence | Sequence[str] | Sequence[tuple[str, str]] | Sequence[tuple[str, str, str]]"
-"""What can be parsed: a list of words, of (word, tag) pairs, of (word, upos, xpos) triples, or a Sentence."""
+"""A sentence to parse: a list of words, of (word, tag) pairs, of (word, upos, xpos) triples, or a Sentence."""
 
 _T = TypeVar("_T")
 _Tags: TypeAlias = "list[str | None] | None"
@@ -20,7 +20,7 @@ _EXAMPLE = "as in [['The', 'fox', 'jumps']]"
 
 
 def check_sentences(sentences: object) -> None:
-    """They are something that may hold sentences, not a text or a single sentence."""
+    """Raise an :class:`InputError` for a text, a single sentence, or anything that cannot hold sentences."""
     if isinstance(sentences, str | bytes):
         raise InputError(
             f"the input is the text {_short(sentences)}; split it into words and give a list of sentences, "
@@ -33,7 +33,7 @@ def check_sentences(sentences: object) -> None:
 
 
 def check_texts(texts: object) -> None:
-    """They are something that may hold texts, not a single one."""
+    """Raise an :class:`InputError` for a single text, or anything that cannot hold texts."""
     if isinstance(texts, str):
         raise InputError("the input is one text; give a list of texts: [text]")
     if isinstance(texts, bytes) or not isinstance(texts, Iterable):
@@ -97,8 +97,8 @@ def chunks(items: Iterable[_T], size: Callable[[_T], int], max_items: int | None
 
 
 def to_sentence(item: object, number: int, *, reads: tuple[str, ...], needs: tuple[str, ...]) -> Sentence:
-    """A sentence from whatever the user gave. The parser ``reads`` these kinds of tags, and ``needs`` to be given
-    those."""
+    """Make a sentence from a user's item. ``reads``: the kinds of tags the parser reads; ``needs``: those that must
+    be given."""
     name = f"sentence {number}"
     if isinstance(item, Sentence):
         words: list[Any] = list(item.forms)
@@ -130,7 +130,7 @@ def to_sentence(item: object, number: int, *, reads: tuple[str, ...], needs: tup
 def _split(
     words: list[Any], name: str, reads: tuple[str, ...], needs: tuple[str, ...]
 ) -> tuple[list[str], _Tags, _Tags]:
-    """Pairs or triples as forms, UPOS and XPOS."""
+    """Split pairs or triples into forms, UPOS and XPOS."""
     rows: list[Sequence[Any]] = []
     kind = str if isinstance(words[0], str) else (tuple, list)
     for m, word in enumerate(words, 1):

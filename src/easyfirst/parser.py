@@ -1,4 +1,4 @@
-"""A model as users see it: load it, parse texts and sentences.
+"""The facade: load a model, parse texts and sentences.
 
 >>> nlp = easyfirst.load("en")  # doctest: +SKIP
 >>> nlp("The fox jumps. It likes apples.")  # doctest: +SKIP
@@ -60,9 +60,9 @@ TEXT_BUFFERED = 100_000
 
 
 def load(name: str | PathLike[str]) -> Parser:
-    """The parser of a bundled model (``"en"``) or of a model directory, with the tokenizer and the tagger it has.
+    """Load a bundled model (``"en"``) or a model directory, with its tokenizer and tagger if it has them.
 
-    Raises :class:`easyfirst.errors.ModelError` if it cannot be used.
+    Raise a :class:`easyfirst.errors.ModelError` if it cannot be used.
     """
     path = find_model(name)
     model = load_parser(path)
@@ -72,12 +72,11 @@ def load(name: str | PathLike[str]) -> Parser:
 
 
 def combine(*names: str | PathLike[str]) -> Parser:
-    """One parser of several, which were trained on the same treebank with seeds of their own: the score of an action is
-    the mean of theirs. It should parse better than each, and is as slow as all. If all have taggers, these tag
-    together too.
+    """Combine parsers that were trained on the same treebank with different seeds into an ensemble.
 
-    Names are those that :func:`load` takes, one after the other: ``combine("one", "two")``. Raises
-    :class:`easyfirst.errors.ModelError` if they do not go together.
+    The score of an action is the mean over the ensemble. It should parse better than each member, and takes as long as
+    all of them. If all have taggers, these form an ensemble too. Give names as for :func:`load`, one by one:
+    ``combine("one", "two")``. Raise a :class:`easyfirst.errors.ModelError` if they cannot be combined.
     """
     for name in names:
         if not isinstance(name, (str, PathLike)):  # pyright: ignore[reportUnnecessaryIsInstance]
@@ -98,7 +97,7 @@ def combine(*names: str | PathLike[str]) -> Parser:
 
 
 def _short_name(name: str | PathLike[str], names: Sequence[str | PathLike[str]]) -> str:
-    """The name of a model's directory, unless others are called so, too."""
+    """Return the name of a model's directory, or the whole path if another model has the same name."""
     short = [Path(each).resolve().name for each in names]
     return str(name) if short.count(Path(name).resolve().name) > 1 else Path(name).resolve().name
 
@@ -107,14 +106,14 @@ class Parser:
     """A trained model, ready to parse. Parsing changes nothing in it, so threads may share one."""
 
     def __init__(self, model: ParserModel, *, tokenizer: Tokenizer | None = None, tagger: Tagger | None = None) -> None:
-        """Without a ``tokenizer`` it cannot read texts; without a ``tagger`` it may need tags (``needs_tags``)."""
+        """Without a ``tokenizer`` it cannot read texts; without a ``tagger`` it may need given tags (``needs_tags``)."""
         self._model = model
         self._engine: Engine = NumpyEngine.of(model.arrays, model.config, model.vocabulary)
         self.tokenizer = tokenizer
         self.tagger = tagger
 
     def __call__(self, text: str) -> Document:
-        """The trees of a text of any length."""
+        """Parse a text of any length."""
         if not isinstance(text, str):  # pyright: ignore[reportUnnecessaryIsInstance]
             raise InputError(f"a text is needed, not {type(text).__name__}; for lists of words there is parse()")
         return next(self.read([text]))
@@ -135,7 +134,7 @@ class Parser:
 
     @property
     def relations(self) -> tuple[str, ...]:
-        """The relations it can give, the most frequent first and the root's last."""
+        """The relations it can predict, the most frequent first and the root's last."""
         vocabulary = self._model.vocabulary
         others = (relation for relation in vocabulary.relations if relation != vocabulary.root_relation)
         return (*others, vocabulary.root_relation)
@@ -147,7 +146,7 @@ class Parser:
 
     @property
     def needs_tags(self) -> tuple[str, ...]:
-        """The tags sentences must have, because no tagger gives them: ``("upos",)``, ..., or none: ``()``."""
+        """The tags that must be given, because no tagger predicts them: ``("upos",)``, ..., or none: ``()``."""
         given = self.tagger.kinds if self.tagger is not None else ()
         return tuple(kind for kind in self.reads_tags if kind not in given)
 
@@ -158,14 +157,16 @@ class Parser:
         batch_size: int = BATCH_SIZE,
         constraints: GivenConstraints | None = None,
     ) -> list[Parse]:
-        """The parses of all sentences, in their order.
+        """Parse sentences and return their parses, in order.
 
         A sentence is a list of words, of (word, tag) pairs, of (word, upos, xpos) triples, or a :class:`Sentence`;
-        kinds may be mixed. The tag of a pair is UPOS, or XPOS if the parser reads nothing else.
-        :class:`easyfirst.errors.InputError` says which sentence cannot be parsed and what to do. ``batch_size``
-        sentences are parsed at once: more are faster. ``constraints``: what is known of the trees, a
-        :class:`Constraints` or None for each sentence, or a function that gives it for a sentence (such as
-        ``constraints_of``, which reads MISC). :class:`easyfirst.errors.ConstraintError` says which cannot hold and why.
+        kinds may be mixed. The tag of a pair is UPOS, or XPOS if the parser reads nothing else. ``batch_size``
+        sentences are parsed at once; more are faster. ``constraints`` restrict the trees: a :class:`Constraints` or
+        None for each sentence, or a function that returns it for a sentence (such as ``constraints_of``, which reads
+        MISC).
+
+        Raise an :class:`easyfirst.errors.InputError` that names the sentence that cannot be parsed, or an
+        :class:`easyfirst.errors.ConstraintError` that names constraints that are unsatisfiable.
         """
         check_sentences(sentences)
         check_batch_size(batch_size)
@@ -178,12 +179,11 @@ class Parser:
         batch_size: int = BATCH_SIZE,
         constraints: GivenConstraints | None = None,
     ) -> Iterator[Parse]:
-        """The parses one by one, in order, of an input of any length, even an endless one.
+        """Parse a stream of sentences of any length, and yield the parses in order.
 
-        It reads ahead up to 8 batches (``8 * batch_size`` sentences, or 49,152 words), parses them and gives them out
-        before it reads on: memory stays bounded, and the first parse comes when that many sentences have been read or
-        the input ends. With ``batch_size=1`` it does not read ahead: each parse comes before the next sentence is read.
-        ``constraints`` as for :meth:`parse`.
+        It reads up to 8 batches ahead (``8 * batch_size`` sentences, or 49,152 words), so memory stays bounded, and the
+        first parse comes when that many sentences have been read or the input ends. With ``batch_size=1`` it does not
+        read ahead: each parse is yielded before the next sentence is read. ``constraints`` as for :meth:`parse`.
         """
         check_sentences(sentences)
         check_batch_size(batch_size)
@@ -197,11 +197,11 @@ class Parser:
         one_sentence: bool = False,
         constraints: ConstraintsOf | None = None,
     ) -> Iterator[Document]:
-        """The trees of texts, one document after the other, of an input of any length.
+        """Parse a stream of texts of any length, and yield a document for each.
 
-        It reads some 100,000 characters ahead, or with ``batch_size=1`` nothing. With ``one_sentence`` each text is one
-        sentence and is not split. ``constraints`` is a function that gives what is known of the tree of a sentence, as
-        it was found in a text, or None.
+        It reads some 100,000 characters ahead, or nothing with ``batch_size=1``. With ``one_sentence`` each text is one
+        sentence and is not split. ``constraints`` is a function that returns the constraints on a sentence of a text,
+        or None.
         """
         check_texts(texts)
         check_batch_size(batch_size)
@@ -231,10 +231,10 @@ class Parser:
     def explain(
         self, sentence: SentenceLike | str, *, runners_up: int = RUNNERS_UP, constraints: Constraints | None = None
     ) -> Explanation:
-        """How a sentence is parsed, step by step: the pending list, what was chosen, the best action that would have
-        changed the arc, and so many ``runners_up`` of all actions.
+        """Explain how a sentence is parsed, step by step: the pending list, the chosen action, the best action that
+        would have changed the arc, and the best ``runners_up`` of all other actions.
 
-        A sentence is what :meth:`parse` takes, or a text that is one sentence. ``constraints``: those of this sentence.
+        A sentence is what :meth:`parse` takes, or a text that is one sentence.
         """
         if runners_up < 0:
             raise InputError(f"runners_up is {runners_up}; it must be 0 or more")
@@ -255,10 +255,10 @@ class Parser:
         return Explanation.of(self._result(request, tagged, derivation), observers[0])
 
     def save(self, path: str | PathLike[str], *, bits: int = 32) -> None:
-        """Write the model to a directory, from which :func:`load` gives the same parser.
+        """Write the model to a directory, from which :func:`load` restores it.
 
-        Parts that a model there had before, and this one has not, are removed.
-        ``bits``: of a weight, 32, 16 or 8; with fewer the model is smaller, and its parses hardly change.
+        Parts of an old model there that this one lacks are removed. ``bits`` of a weight: 32, 16 or 8; with fewer the
+        model is smaller, and its parses hardly change.
         """
         directory = Path(path)
         save_parser(directory, self._model, bits=bits)

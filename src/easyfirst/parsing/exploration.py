@@ -1,10 +1,10 @@
 """Error exploration (section 5.2 and Algorithm 4): which action training follows, and where the margin was violated.
 
-Exploration needs no gradient. It is the parser's own loop with another way to choose, which also writes down what the
-loss needs: the violating pairs of actions, and which *version* of which subtree stood in their windows.
+Exploration needs no gradient. It is the parser's own loop with another chooser, which also records what the loss needs:
+the violating pairs of actions, and which *version* of each subtree stood in their windows.
 
-A version is a number for the state of one side of a node: the rows come first (the state of a leaf), then every
-attachment, in the order they were made, gives the next number to the side of the head that it changed.
+A version numbers the state of one side of a node: the leaves come first, by row, then every attachment, in order, gives
+the next number to the side of the head that it changed.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from easyfirst.parsing.oracle import Gold, Oracle
 
 @dataclass(frozen=True, slots=True)
 class Attachments:
-    """How every version beyond the leaves came about."""
+    """The attachments that made the versions after the leaves."""
 
     sides: Ints  # (n,) which RNN of the head took the modifier
     before: Ints  # (n,) the head's version on that side before
@@ -40,7 +40,7 @@ class Violations:
 
 
 class Explorer:
-    """A chooser that follows the parser's mistakes and notes the violations of the margin."""
+    """A chooser that follows the parser's mistakes and records the violations of the margin."""
 
     def __init__(
         self,
@@ -70,13 +70,13 @@ class Explorer:
         correct, wrong = self.best_of_each(candidates, n_active)
         lead = correct.scores - wrong.scores
         is_close = lead < self._margin
-        self._note_violations(candidates, correct, wrong, np.flatnonzero(is_close))
+        self._record_violations(candidates, correct, wrong, np.flatnonzero(is_close))
         chosen = self._follow(correct, wrong, lead, is_close) if self._use_dynamic_oracle else correct
-        self._note_attachments(candidates, chosen)
+        self._record_attachments(candidates, chosen)
         return chosen
 
     def best_of_each(self, candidates: Candidates, n_active: int) -> tuple[Actions, Actions]:
-        """The best correct and the best wrong action of every sentence."""
+        """Return the best correct and the best wrong action of every sentence."""
         gold = self._oracle.gold
         best = candidates.best(n_active)
         rows, h, m = candidates.arcs(n_active)
@@ -105,7 +105,7 @@ class Explorer:
         )
 
     def _follow(self, correct: Actions, wrong: Actions, lead: Floats, is_close: Bools) -> Actions:
-        """The wrong action where it leads, and sometimes where it is close; else the correct one."""
+        """Choose the wrong action where it leads, and sometimes where it is close; otherwise the correct one."""
         is_bold = self._rng.random(len(lead)) < self._explore_prob
         use_wrong = (lead < 0) | (is_close & is_bold)
         return Actions(
@@ -115,7 +115,7 @@ class Explorer:
             scores=np.where(use_wrong, wrong.scores, correct.scores),
         )
 
-    def _note_violations(self, candidates: Candidates, correct: Actions, wrong: Actions, at: Ints) -> None:
+    def _record_violations(self, candidates: Candidates, correct: Actions, wrong: Actions, at: Ints) -> None:
         if not len(at):
             return
         windows: list[Ints] = []
@@ -129,7 +129,7 @@ class Explorer:
         self.n_violations += len(at)
         self.loss += float(losses.sum())
 
-    def _note_attachments(self, candidates: Candidates, chosen: Actions) -> None:
+    def _record_attachments(self, candidates: Candidates, chosen: Actions) -> None:
         h, m = head_and_modifier(chosen.left, candidates.pending.next[chosen.left], chosen.directions)
         before = self._versions[chosen.directions, h]
         self._attachments.append(Attachments(chosen.directions, before, self._versions[:, m].T, chosen.relations))
@@ -138,7 +138,7 @@ class Explorer:
         self._oracle.attached(m)
 
     def attachments(self) -> Attachments:
-        """All attachments made, in order."""
+        """Return all attachments, in order."""
         return Attachments(
             sides=np.concatenate([part.sides for part in self._attachments]),
             before=np.concatenate([part.before for part in self._attachments]),
@@ -147,7 +147,7 @@ class Explorer:
         )
 
     def violations(self) -> Violations:
-        """All violations met, in order. There must be at least one."""
+        """Return all violations, in order. There must be at least one."""
         return Violations(
             windows=np.concatenate([part.windows for part in self._violations]),
             actions=np.concatenate([part.actions for part in self._violations]),

@@ -1,4 +1,4 @@
-"""Memory that is used again for one batch after another: fresh pages from the system cost as much as a gate."""
+"""Memory that is reused from batch to batch: fresh pages from the system cost as much as a gate."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from easyfirst.nn.arrays import Floats
 
 
 class Workspace:
-    """Named arrays, uninitialised. Asking for one again ends the life of what was there under that name."""
+    """Named, uninitialised arrays. Requesting a name again overwrites the array of that name."""
 
     def __init__(self) -> None:
         self._memory: dict[str, Floats] = {}
         self._parts: dict[int, Workspace] = {}
 
     def part(self, number: int) -> Workspace:
-        """A workspace within this one, where names are free again."""
+        """Return a nested workspace with names of its own."""
         return self._parts.setdefault(number, Workspace())
 
     def array(self, name: str, shape: tuple[int, ...], dtype: npt.DTypeLike) -> Floats:

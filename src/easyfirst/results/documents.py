@@ -1,4 +1,4 @@
-"""A text and the trees of its sentences, with the place of every token in the text."""
+"""The result of parsing a text: the parses of its sentences, and the position of every token in the text."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from easyfirst.treebank.raw_text import Token
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Document:
-    """What a model makes of a text. It can be gone through sentence by sentence: ``for parse in document``."""
+    """A parsed text. Iterate over it to get its sentences: ``for parse in document``."""
 
     text: str
     sentences: tuple[Parse, ...]
     tokens: tuple[tuple[Token, ...], ...]
-    """Of each sentence: where they stand in the text, and of which words they consist (one, or several if it is a
-    multiword token). Between tokens there is nothing but white space."""
+    """The tokens of each sentence: their positions in the text, and the words they consist of (several for a multiword
+    token). There is nothing but white space between tokens."""
 
     def __len__(self) -> int:
         return len(self.sentences)
@@ -35,20 +35,20 @@ class Document:
         return f"Document({shown!r}, {len(self)} sentences, {n_words} words)"
 
     def __str__(self) -> str:
-        """The trees, drawn one after the other."""
+        """Draw the trees, one after the other."""
         return "\n\n".join(parse.draw() for parse in self.sentences)
 
     def to_conllu(self, *, confidence: bool = False) -> str:
-        """All sentences in CoNLL-U; MISC says where each token stands: ``TokenRange=start:end``. With ``confidence``,
-        also how sure each arc and label is, as in :meth:`Parse.to_bytes`."""
+        """Return all sentences as CoNLL-U. MISC has the position of each token, ``TokenRange=start:end``, and with
+        ``confidence`` the probabilities of arcs and labels, as in :meth:`Parse.to_bytes`."""
         return "".join(parse.to_conllu(confidence=confidence) for parse in self.sentences)
 
     def to_dict(self) -> dict[str, Any]:
-        """For JSON: the text, and each sentence with its words and its tokens' places in the text."""
+        """Return the document for JSON: the text, and each sentence with its words and tokens."""
         return {"text": self.text, "sentences": [self.sentence_dict(number) for number in range(len(self))]}
 
     def sentence_dict(self, number: int) -> dict[str, Any]:
-        """One sentence for JSON: what :meth:`Parse.to_dict` gives, with ``tokens``."""
+        """Return one sentence for JSON: :meth:`Parse.to_dict`, with ``tokens``."""
         tokens: list[dict[str, Any]] = []
         first = 1
         for token in self.tokens[number]:

@@ -19,8 +19,8 @@ from easyfirst.results.parses import Parse, finite
 
 RUNNERS_UP = 3
 RELATION, ARC, NOTHING = "relation", "arc", "nothing"
-"""What would have been otherwise if another action had been taken: the relation of the arc that was chosen, that arc
-itself, or nothing of it, since it could still have come later."""
+"""What an alternative would have changed of the chosen arc: its relation, the arc itself, or nothing, since the arc could
+still have been made later."""
 EFFECTS = {RELATION: "another relation", ARC: "another arc", NOTHING: ""}
 
 
@@ -33,7 +33,7 @@ class Alternative:
     relation: str
     score: float
     changes: str
-    """What of the chosen arc it would have changed: ``relation``, ``arc`` or ``nothing``."""
+    """What it would have changed of the chosen arc: ``relation``, ``arc`` or ``nothing``."""
 
     def to_dict(self) -> dict[str, Any]:
         return {
@@ -47,16 +47,16 @@ class Alternative:
 
 @dataclass(frozen=True, slots=True)
 class Explained:
-    """One step: what was done, and what it was chosen from."""
+    """One step: the attachment that was chosen, and its alternatives."""
 
     attachment: Attachment
     pending: tuple[int, ...]
     """The pending list before the step."""
     rival: Alternative | None
-    """The best action that would have changed the arc: the margin is the distance to it. None if constraints allowed
-    none; then the margin is infinite."""
+    """The best action that would have changed the arc; the margin is the distance to its score. None if constraints
+    allowed no such action; then the margin is infinite."""
     runners_up: tuple[Alternative, ...]
-    """The best other actions of all kinds that could have been taken, best first."""
+    """The best other actions of any kind, best first."""
 
     def to_dict(self) -> dict[str, Any]:
         step = self.attachment
@@ -88,15 +88,15 @@ class Explanation:
         return cls(parse, tuple(Explained(attachment, *seen) for attachment, seen in steps))
 
     def to_dict(self) -> dict[str, Any]:
-        """For JSON: what the parse gives, and the steps."""
+        """Return the explanation for JSON: :meth:`Parse.to_dict`, with ``steps``."""
         return self.parse.to_dict() | {"steps": [step.to_dict() for step in self.steps]}
 
     def __str__(self) -> str:
         return self.draw()
 
     def draw(self, *, width: int | None = None) -> str:
-        """The steps as a table in characters, for a terminal of so many columns; under each the pending list around
-        the pair that was chosen, and the runners-up."""
+        """Draw the steps as a table in text, ``width`` columns wide; below each step, the pending list around the
+        chosen pair, and the runners-up."""
         confidence = self.parse.confidence
         rows = [
             StepRow(
@@ -113,14 +113,14 @@ class Explanation:
         return draw_steps(self.parse.tagged.forms, rows, ("score", "margin", "label margin"), width=width)
 
     def drawing(self) -> Drawing:
-        """For the page that steps through the derivation, and all other pictures."""
+        """Return the input of the page that steps through the derivation, and of all other pictures."""
         notes: list[Sequence[str]] = [()] * len(self.parse)
         for step in self.steps:
             notes[step.attachment.modifier - 1] = [self._chosen(step.attachment), *self._notes(step)]
         return replace(self.parse.drawing(), notes=notes)
 
     def _notes(self, step: Explained) -> list[str]:
-        """The runners-up in words, and the rival if it is not among them."""
+        """Describe the runners-up, and the rival if it is not among them."""
         others = list(step.runners_up)
         if others and step.rival is not None and step.rival not in others:
             others.append(step.rival)
@@ -134,7 +134,7 @@ class Explanation:
         return self._named(other) + (f" ({effect})" if effect else "")
 
     def _named(self, action: Alternative | Attachment) -> str:
-        """An action in words, after its score."""
+        """Describe an action, after its score."""
         h, m, forms = action.head, action.modifier, self.parse.tagged.forms
         return f"{action.score:.2f}  {forms[m - 1]} {m} as {action.relation} of {forms[h - 1]} {h}"
 
@@ -147,14 +147,14 @@ class Observer:
         self._relations = relations
         self._runners_up = runners_up
         self.seen: list[tuple[tuple[int, ...], Alternative | None, tuple[Alternative, ...]]] = []
-        """For each step the pending list, the rival and the runners-up."""
+        """The pending list, the rival and the runners-up of each step."""
 
     def __call__(self, candidates: Candidates, n_active: int) -> Actions:
         actions = self._choose(candidates, n_active)
         rows = _pending_rows(candidates, int(actions.left[0]))
         left, directions = np.repeat(rows[:-1], 2), np.tile([LEFT, RIGHT], len(rows) - 1)
         by_arc = candidates.scores_of(left, directions)
-        by_arc[candidates.best(1)[0, 2 * left + directions] == -np.inf] = -np.inf  # what constraints do not allow
+        by_arc[candidates.best(1)[0, 2 * left + directions] == -np.inf] = -np.inf  # forbidden by constraints
         scores, n_relations = by_arc.reshape(-1), candidates.n_relations  # by pair, direction and relation
         h, m = head_and_modifier(left, np.repeat(rows[1:], 2), directions)
         arc = 2 * int(np.flatnonzero(rows == actions.left[0])[0]) + int(actions.directions[0])
@@ -180,7 +180,7 @@ class Observer:
         return actions
 
     def _best(self, candidates: Candidates, scores: Floats, left: Ints, directions: Ints) -> list[int]:
-        """The places of the best scores, of which those that lead into a dead end are taken out."""
+        """Return the places of the best scores, without those that lead into a dead end."""
         while True:
             places = _best(scores, self._runners_up)
             arcs = {place // candidates.n_relations for place in places}
@@ -191,7 +191,7 @@ class Observer:
 
 
 def _pending_rows(candidates: Candidates, somewhere: int) -> Ints:
-    """The pending list that a row is in."""
+    """Return the pending list that holds a row."""
     pending = candidates.pending
     rows = [somewhere]
     while (before := int(pending.previous[rows[0]])) != pending.outside:
@@ -202,7 +202,7 @@ def _pending_rows(candidates: Candidates, somewhere: int) -> Ints:
 
 
 def _best(scores: Floats, n: int) -> list[int]:
-    """The places of the n best finite scores, best first."""
+    """Return the places of the n best finite scores, best first."""
     n = min(n, int(np.isfinite(scores).sum()))
     places: list[int] = np.argpartition(-scores, max(n - 1, 0))[:n].tolist()
     return sorted(places, key=lambda place: (-scores[place], place))

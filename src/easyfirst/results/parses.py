@@ -59,7 +59,7 @@ class Parse:
         return f"Parse({' '.join(self.sentence.forms)!r}, heads={self.heads}, relations={self.relations})"
 
     def __str__(self) -> str:
-        """A line for each word: its id, its form, its head and the relation between them."""
+        """Return a line for each word: id, form, head and relation."""
         id_width = len(str(len(self)))
         form_width = max(map(len, self.sentence.forms))
         rows = enumerate(zip(self.sentence.forms, self.heads, self.relations, strict=True), 1)
@@ -100,24 +100,20 @@ class Parse:
 
     @property
     def confidence(self) -> Confidence | None:
-        """How sure the tree, its arcs and its labels are; None if the model has no calibration. Made anew at each
-        call."""
+        """The probabilities that the tree, its arcs and its labels are right; None if the model has no calibration.
+        Computed anew at each call."""
         if self.calibration is None:
             return None
-        return confidence_of(
-            self.steps,
-            self.calibration,
-            fixed_heads=self.fixed_heads,
-            fixed_relations=self.fixed_relations,
-        )
+        heads, relations = self.fixed_heads, self.fixed_relations
+        return confidence_of(self.steps, self.calibration, fixed_heads=heads, fixed_relations=relations)
 
     def draw(self, *, width: int | None = None, confidence: bool = False) -> str:
-        """The tree in characters, for a terminal of so many columns; with ``confidence``, how sure each arc is."""
+        """Draw the tree in text, ``width`` columns wide; with ``confidence``, add the probability of each arc."""
         arcs = require_confidence(self.confidence).arcs if confidence else None
         return draw_tree(self.tagged.forms, self.heads, self.relations, self.tagged.upos, confidence=arcs, width=width)
 
     def drawing(self) -> Drawing:
-        """For all other pictures: ``draw_svg([parse.drawing()])`` and the like."""
+        """Return the input of all other pictures: ``draw_svg([parse.drawing()])`` and the like."""
         confidence = self.confidence
         steps: list[int | None] = [None] * len(self)
         for step, m in enumerate(self.steps.modifiers.tolist(), 1):
@@ -133,10 +129,10 @@ class Parse:
         )
 
     def to_dict(self) -> dict[str, Any]:
-        """For JSON: how sure the tree is; the words with their tags, heads and relations, how sure these are (null if
-        the model has no calibration), and how each attachment was decided: at which step, with what score and by what
-        margins (null for the root, which is what is left, and where there was no other action). With constraints, each
-        word says what of it was ``fixed``: a list of ``head`` and ``relation``."""
+        """Return the parse for JSON: the confidence of the tree, and the words with tags, head, relation, their
+        confidence (null without a calibration), and the step, score and margins of the attachment (null for the root,
+        and where there was no other action). With constraints, each word lists what was ``fixed``: ``head``,
+        ``relation``."""
         decided = {step.modifier: step for step in self.derivation}
         confidence = self.confidence
         words: list[dict[str, Any]] = []
@@ -167,9 +163,10 @@ class Parse:
         return {"confidence": rounded(confidence.tree) if confidence else None, "words": words}
 
     def to_bytes(self, *, deps: bool = False, tags: bool = False, confidence: bool = False) -> bytes:
-        """The sentence as CoNLL-U with this tree in HEAD and DEPREL, with ``deps`` in DEPS too, with ``tags`` predicted
-        tags in UPOS and XPOS where there were none, and with ``confidence`` ``ArcConf``, ``LabelConf`` and ``Step`` in
-        MISC, which needs a model with a calibration; every other byte is as it was read."""
+        """Return the sentence as CoNLL-U, with this tree in HEAD and DEPREL; every other byte is as it was read.
+
+        ``deps`` also copies the tree to DEPS, ``tags`` fills in predicted tags where UPOS and XPOS were missing, and
+        ``confidence`` adds ``ArcConf``, ``LabelConf`` and ``Step`` to MISC, which needs a model with a calibration."""
         sentence = self.tagged if tags else self.sentence
         sentence = sentence.with_tree(self.heads, self.relations, deps=deps)
         if confidence:
@@ -187,7 +184,7 @@ class Parse:
         return cells
 
     def to_conllu(self, *, deps: bool = False, tags: bool = False, confidence: bool = False) -> str:
-        """:meth:`to_bytes` as text."""
+        """Return :meth:`to_bytes` as text."""
         return self.to_bytes(deps=deps, tags=tags, confidence=confidence).decode()
 
 
