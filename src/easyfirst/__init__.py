@@ -6,8 +6,8 @@
 >>> parse.heads, parse.relations  # doctest: +SKIP
 ((2, 3, 0), ('det', 'nsubj', 'root'))
 
-These are the public names. Each is imported when it is first used, so that ``import easyfirst`` is cheap, and the command
-line can set the number of threads before NumPy is imported.
+These are the public names. Each is imported when it is first used, so that ``import easyfirst`` is cheap, and the
+command line can set the number of threads before NumPy is imported.
 """
 
 from __future__ import annotations

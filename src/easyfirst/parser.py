@@ -106,7 +106,7 @@ class Parser:
     """A trained model, ready to parse. Parsing changes nothing in it, so threads may share one."""
 
     def __init__(self, model: ParserModel, *, tokenizer: Tokenizer | None = None, tagger: Tagger | None = None) -> None:
-        """Without a ``tokenizer`` it cannot read texts; without a ``tagger`` it may need given tags (``needs_tags``)."""
+        """Without a ``tokenizer`` it cannot read texts; without a ``tagger`` it may need tags (``needs_tags``)."""
         self._model = model
         self._engine: Engine = NumpyEngine.of(model.arrays, model.config, model.vocabulary)
         self.tokenizer = tokenizer

@@ -19,8 +19,8 @@ from easyfirst.results.parses import Parse, finite
 
 RUNNERS_UP = 3
 RELATION, ARC, NOTHING = "relation", "arc", "nothing"
-"""What an alternative would have changed of the chosen arc: its relation, the arc itself, or nothing, since the arc could
-still have been made later."""
+"""What an alternative would have changed of the chosen arc: its relation, the arc itself, or nothing, since the arc
+could still have been made later."""
 EFFECTS = {RELATION: "another relation", ARC: "another arc", NOTHING: ""}
 
 
