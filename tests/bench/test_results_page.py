@@ -15,7 +15,7 @@ import summary
 from easyfirst.model.parser_config import preset
 
 ROOT = Path(__file__).resolve().parent.parent.parent
-TABLES, README = ROOT / "bench" / "tables", ROOT / "README.md"
+TABLES, EVALUATION = ROOT / "bench" / "tables", ROOT / "docs" / "evaluation.md"
 
 ROW = "[[table]]\nid = 't'\ntitle = 'T'\n[[table.row]]\nid = 'a'\nlabel = 'A'\noptions = {}\n"
 
@@ -131,18 +131,18 @@ class TestPage:
             ("rows.bilstm", "`paper` | gold UPOS"),
             ("rows.external", "`paper`, external vectors | gold UPOS"),
             ("strong.gold", "`strong`, vectors with positional context | gold UPOS and XPOS"),
-            ("strong.gold-together", "the same, two put together | gold UPOS and XPOS"),
+            ("strong.gold-together", "the same, ensemble of two | gold UPOS and XPOS"),
             ("strong.predicted", "`strong`, vectors with positional context | predicted"),
-            ("strong.predicted-together", "the same, five put together | predicted"),
+            ("strong.predicted-together", "the same, ensemble of five | predicted"),
         ],
     )
-    def test_figures_of_the_readme(self, place: str, said: str) -> None:
+    def test_figures_of_the_page_on_evaluation(self, place: str, said: str) -> None:
         plan, recorded = experiments.read_plan(), results.Results().read()
         [table] = [table for table in plan.tables if table.id == place.partition(".")[0]]
         lines = summary.lines_of(plan, table, plan.row(place), "en", recorded)
         found = [[summary.score(lines, part, "ud", name) for name in summary.SCORES] for part in ("dev", "test")]
         cells = [" / ".join(f"{score.mean:.1f}" for score in part if score) for part in found]
-        assert f"| {said} | {' | '.join(cells)} |\n" in README.read_text(encoding="utf-8")
+        assert f"| {said} | {' | '.join(cells)} |\n" in EVALUATION.read_text(encoding="utf-8")
 
     def test_only_all_of_ours_goes_to_our_page(self, tmp_path: Path) -> None:
         parser = argparse.ArgumentParser()
