@@ -154,18 +154,18 @@ def main() -> None:
         print(parse_random_sentences())
         return
     found = {
-        "np.tanh against np.exp": tanh_against_exp(options.rounds),
-        "an operation on a gate: beside the others against apart": rows_against_gates(options.rounds),
+        "np.tanh vs. np.exp": tanh_against_exp(options.rounds),
+        "an operation on one gate: interleaved vs. contiguous": rows_against_gates(options.rounds),
         **{
-            f"leaves and attachments, {n} at a time: definition against kernel": trees_by_definition_against_kernel(
+            f"leaves and attachments, {n} at a time: definition vs. kernel": trees_by_definition_against_kernel(
                 n, options.rounds
             )
             for n in (1, 16, 128)
         },
-        "learning from a batch: plain differentiation against the kernels": plain_against_written_derivatives(
+        "learning from a batch: automatic differentiation vs. kernels": plain_against_written_derivatives(
             options.rounds
         ),
-        "parsing 8 sentences: two threads against one": two_threads_against_one(max(3, options.rounds // 5)),
+        "parsing 8 sentences: two threads vs. one": two_threads_against_one(max(3, options.rounds // 5)),
     }
     result = {
         "seed": SEED,

@@ -55,7 +55,7 @@ class Counts:
 
     values: dict[str, int]
     non_projective_sentences: float
-    """In per cent, like the next."""
+    """The share in per cent."""
     non_projective_arcs: float
 
 

@@ -87,7 +87,7 @@ def test_short_sentences(name: str) -> None:
 
 
 def test_long_sentences() -> None:
-    """In longer ones the count of scores is an upper bound, and a close one."""
+    """In longer sentences the count is a tight upper bound."""
     network = small_network(CONFIGS["strong"])
     found, bound = counted(network, [30, 12]), multiply_adds(network, [30, 12], FORM_LENGTHS)
     assert found < bound < 1.01 * found
