@@ -1,9 +1,9 @@
-"""How accurate the paper's parser is on a treebank: full trainings with gold UPOS and gold XPOS, scored on the dev set.
+"""Measure the accuracy of the preset ``paper`` on the dev set of a treebank, with gold UPOS and with gold XPOS.
 
-    python bench/accuracy.py --train train.conllu --dev dev.conllu --runs runs
+    python -m bench.accuracy --train train.conllu --dev dev.conllu --runs runs
 
-Trains ``runs/upos`` and ``runs/xpos`` one after the other with the preset ``paper``, or goes on with what is there, and
-writes the dev scores of every epoch. The parser has no other data, and no test set is touched.
+Trains ``runs/upos`` and ``runs/xpos`` one after the other, or resumes them, and writes the dev scores of every epoch.
+The parser uses no other data, and no test set is involved.
 """
 
 from __future__ import annotations
@@ -16,15 +16,15 @@ import sys
 from pathlib import Path
 from typing import Any
 
-import report
+from bench import report
 
 TAGS = ("upos", "xpos")
 SHOWN = (1, 2, 3)
-"""The epochs that are shown beside the best."""
+"""The epochs shown in addition to the best."""
 
 
 def train(options: argparse.Namespace, tags: str) -> list[dict[str, Any]]:
-    """Train, or go on; the metrics of every epoch."""
+    """Train or resume, and return the metrics of every epoch."""
     out = options.runs / tags
     command = [sys.executable, "-m", "easyfirst", "train", str(options.train), "--dev", str(options.dev)]
     command += ["--out", str(out), "--tags", tags, "--licence", options.licence]

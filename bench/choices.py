@@ -1,9 +1,10 @@
-"""The measurements behind choices that docs/decisions.md defends: each the slower way against the one taken.
+"""Measure the design choices of decisions.md: each compares a slower alternative with the implemented one.
 
-    python bench/choices.py
+    python -m bench.choices
 
-Needs no data: the paper's sizes, random weights and sentences. Both ways alternate in one process; the figure is the
-median of their ratios. Threads are compared in processes of their own, because NumPy reads their number once.
+Needs no data: it uses the paper's sizes with random weights and sentences. The two alternatives take turns in one
+process, and the result is the median of their ratios. Numbers of threads are compared in separate processes, because
+NumPy reads the number only once.
 """
 
 from __future__ import annotations
@@ -25,8 +26,8 @@ from collections.abc import Callable
 from unittest import mock
 
 import numpy as np
-import report
 
+from bench import report
 from easyfirst.model.parser_config import ParserConfig
 from easyfirst.model.parser_weights import Sizes, initial_parser
 from easyfirst.nn.activations import overflow_is_fine
@@ -47,7 +48,7 @@ THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
 
 
 def ratio(slower: Callable[[], object], faster: Callable[[], object], rounds: int) -> float:
-    """How many times as long the first takes."""
+    """Return how many times as long the first function takes as the second."""
     ratios: list[float] = []
     for _ in range(rounds + 1):
         seconds: list[float] = []
@@ -66,7 +67,7 @@ def tanh_against_exp(rounds: int) -> float:
 
 
 def rows_against_gates(rounds: int) -> float:
-    """An operation on one gate of 128 rows: side by side with the other gates, or after them."""
+    """Compare an operation on one gate of 128 rows: interleaved with the other gates, or contiguous."""
     z = np.random.default_rng(SEED).random((128, 4 * 200), dtype=np.float32)
     beside, apart = z[:, 200:400], z.reshape(4, 128, 200)[1]
 
@@ -78,7 +79,7 @@ def rows_against_gates(rounds: int) -> float:
 
 
 def trees_by_definition_against_kernel(n_rows: int, rounds: int) -> float:
-    """Leaves, and one attachment for each, in NumPy."""
+    """Compare leaf states and one attachment each, by definition and by the NumPy kernel."""
     arrays = initial_parser(ParserConfig().network, SIZES, np.random.default_rng(SEED))
     weights = network_of(arrays, rnn="lstm").trees
     x = np.random.default_rng(SEED).standard_normal((n_rows, 200)).astype(np.float32)
@@ -90,7 +91,7 @@ def trees_by_definition_against_kernel(n_rows: int, rounds: int) -> float:
 
 
 def plain_against_written_derivatives(rounds: int) -> float:
-    """Exploring and learning from a batch, by plain differentiation of the definition and by the kernels."""
+    """Compare exploring and learning from a batch, by automatic differentiation and by the kernels."""
     from easyfirst.training import learner as learning
     from easyfirst.training.corpus import ParserBatch
     from easyfirst.training.torch_namespace import TORCH
@@ -120,7 +121,7 @@ def plain_against_written_derivatives(rounds: int) -> float:
 
 
 def parse_random_sentences() -> float:
-    """Seconds to parse a batch, with as many threads as the environment says."""
+    """Return the seconds to parse a batch, with the number of threads set in the environment."""
     rng = np.random.default_rng(SEED)
     network = network_of(initial_parser(ParserConfig().network, SIZES, rng), rnn="lstm")
     engine, lengths = Engine(network), [LENGTH] * SENTENCES
@@ -138,7 +139,7 @@ def parse_random_sentences() -> float:
 def two_threads_against_one(rounds: int) -> float:
     def seconds(n_threads: int) -> float:
         environment = os.environ | dict.fromkeys(THREADS, str(n_threads))
-        command = [sys.executable, __file__, "--parse"]
+        command = [sys.executable, "-m", "bench.choices", "--parse"]
         return float(subprocess.run(command, env=environment, check=True, capture_output=True, text=True).stdout)
 
     return statistics.median(seconds(2) / seconds(1) for _ in range(rounds))
@@ -153,18 +154,18 @@ def main() -> None:
         print(parse_random_sentences())
         return
     found = {
-        "np.tanh against np.exp": tanh_against_exp(options.rounds),
-        "an operation on a gate: beside the others against apart": rows_against_gates(options.rounds),
+        "np.tanh vs. np.exp": tanh_against_exp(options.rounds),
+        "an operation on one gate: interleaved vs. contiguous": rows_against_gates(options.rounds),
         **{
-            f"leaves and attachments, {n} at a time: definition against kernel": trees_by_definition_against_kernel(
+            f"leaves and attachments, {n} at a time: definition vs. kernel": trees_by_definition_against_kernel(
                 n, options.rounds
             )
             for n in (1, 16, 128)
         },
-        "learning from a batch: plain differentiation against the kernels": plain_against_written_derivatives(
+        "learning from a batch: automatic differentiation vs. kernels": plain_against_written_derivatives(
             options.rounds
         ),
-        "parsing 8 sentences: two threads against one": two_threads_against_one(max(3, options.rounds // 5)),
+        "parsing 8 sentences: two threads vs. one": two_threads_against_one(max(3, options.rounds // 5)),
     }
     result = {
         "seed": SEED,

@@ -1,10 +1,10 @@
-"""How far a model's confidence can be trusted, on sentences it was not fitted on.
+"""Measure the calibration of a model's confidence on held-out sentences.
 
-    python bench/confidence.py --model en --treebank test.conllu
+    python -m bench.confidence --model en --treebank test.conllu
 
-Gold tokens and, as the model is used, predicted tags (``--given-tags``: those of the treebank). Writes a table, all
-figures as JSON and the reliability plot of arcs and labels as SVG. The calibration is fitted on dev ('easyfirst
-calibrate' or training); the test set is looked at here only.
+Tokens are gold and tags are predicted (``--given-tags``: gold too). Writes a table, all figures as JSON, and the
+reliability diagram of arcs and labels as SVG. The calibration is fitted on dev, by 'easyfirst calibrate' or in
+training. The test set is used only here.
 """
 
 from __future__ import annotations
@@ -16,9 +16,8 @@ os.environ["OMP_NUM_THREADS"] = os.environ["OPENBLAS_NUM_THREADS"] = "1"
 import argparse
 from pathlib import Path
 
-import report
-
 import easyfirst
+from bench import report
 from easyfirst.confidence.fitting import judge_parses
 from easyfirst.confidence.reliability import Judgement, Reliability
 from easyfirst.model.bundled import find_model
@@ -35,13 +34,13 @@ STYLE = (
 
 
 def plot(judgement: Judgement, caption: str) -> str:
-    """Mean confidence of each bin to the right, the share that is right upwards; on the diagonal both are equal."""
+    """Draw the reliability diagram: the accuracy of each bin (y) over its mean confidence (x)."""
     middle, size = EDGE + SIDE / 2, SIDE + 2 * EDGE
     parts = [
         f'<rect class="frame" x="{EDGE}" y="{EDGE}" width="{SIDE}" height="{SIDE}"/>',
         f'<line class="ideal" x1="{EDGE}" y1="{EDGE + SIDE}" x2="{EDGE + SIDE}" y2="{EDGE}"/>',
         f'<text x="{middle}" y="{EDGE + SIDE + 36}" text-anchor="middle">mean confidence</text>',
-        f'<text transform="translate(14 {middle}) rotate(-90)" text-anchor="middle">share that is right</text>',
+        f'<text transform="translate(14 {middle}) rotate(-90)" text-anchor="middle">accuracy</text>',
         f'<text x="{EDGE}" y="{EDGE - 16}">{caption}</text>',
     ]
     for tick in (0, 0.25, 0.5, 0.75, 1):
@@ -75,7 +74,7 @@ def main() -> None:
     options.add_argument("--model", default="en")
     options.add_argument("--treebank", type=Path, required=True)
     options.add_argument("--given-tags", action="store_true")
-    options.add_argument("--name", default="confidence", help="of the results file")
+    options.add_argument("--name", default="confidence", help="the name of the results file")
     options.add_argument("--plot", type=Path, default=PLOT)
     given = options.parse_args()
     parser = easyfirst.load(given.model)
@@ -91,15 +90,19 @@ def main() -> None:
         "bins": "15 of equal size",
         **judgement.to_dict(),
     }
-    header = ["", "number", "right %", "mean confidence %", "ECE"]
-    header += [f"wrong % of the surest {100 * share:g} %" for share, _ in judgement.arcs.risks]
+    header = ["", "number", "accuracy %", "mean confidence %", "ECE"]
+    header += [f"errors % in the most confident {100 * share:g} %" for share, _ in judgement.arcs.risks]
     kinds = (("arcs", judgement.arcs), ("labels", judgement.labels), ("trees", judgement.trees))
     rows = [
         [name, f"{found.count:,}", f"{100 * found.accuracy:.2f}", f"{100 * found.confidence:.2f}", f"{found.ece:.4f}"]
         + [f"{100 * risk:.2f}" for _, risk in found.risks]
         for name, found in kinds
     ]
-    least = ["least sure tenth of the sentences", "", f"{100 * judgement.least_sure_errors:.1f} of all wrong heads"]
+    least = [
+        "least confident tenth of the sentences",
+        "",
+        f"{100 * judgement.least_sure_errors:.1f} of all head errors",
+    ]
     rows.append(least + [""] * (len(header) - len(least)))
     report.write(given.name, result, header, rows)
     given.plot.parent.mkdir(parents=True, exist_ok=True)

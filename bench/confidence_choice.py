@@ -1,8 +1,8 @@
-"""Which features tell how sure an arc is: chosen on dev alone, each sentence judged by a fit on the others.
+"""Select the features of arc confidence by five-fold cross-validation on dev.
 
-    python bench/confidence_choice.py --model en --treebank dev.conllu
+    python -m bench.confidence_choice --model en --treebank dev.conllu
 
-Every form is fitted on four fifths of the sentences and judged on the last, five times over.
+Reports the log loss of each set of features.
 """
 
 from __future__ import annotations
@@ -15,16 +15,16 @@ import argparse
 from pathlib import Path
 
 import numpy as np
-import report
 
 import easyfirst
+from bench import report
 from easyfirst.confidence.estimates import features_of, probability
 from easyfirst.confidence.fitting import Example, fit_calibration
 from easyfirst.confidence.regression import fit_logistic
 from easyfirst.text.tagging import without_tags
 
 N_FOLDS = 5
-EXTRAS = ("doubt in the rest of the sentence", "step", "length of the sentence", "length of the arc")
+EXTRAS = ("uncertainty of the rest of the sentence", "step", "sentence length", "arc length")
 
 
 def main() -> None:

@@ -1,10 +1,10 @@
-"""How fast a model parses, as a share of what its matrix products alone would take.
+"""Measure the speed of parsing, also as a share of the speed of its matrix products alone.
 
-    python bench/engine.py --model my-model --treebank dev.conllu
+    python -m bench.engine --model my-model --treebank dev.conllu
 
-For each batch size: words per second, ids to trees and all else included, one thread. The limit is the multiply-adds
-the model needs a word (counted by :func:`multiply_adds`) over the rate of ``sgemm`` in the same process. Rounds of
-parsing and of sgemm alternate and medians are compared, so other work on the machine slows both sides.
+For each batch size: words per second from sentences to trees, with one thread. The limit is the rate of ``sgemm`` in
+the same process, divided by the multiply-adds that the model needs per word (:mod:`bench.multiply_adds`). Rounds of
+parsing and of sgemm alternate and medians are compared, so other load on the machine slows down both.
 """
 
 from __future__ import annotations
@@ -16,48 +16,22 @@ os.environ |= dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM
 import argparse
 import statistics
 import time
-from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
-import report
 
 import easyfirst
-from easyfirst.model.parser_config import NetworkConfig
-from easyfirst.nn.rnn import CELLS
+from bench import report
+from bench.multiply_adds import multiply_adds
+from easyfirst.nn.parser_network import networks_of
 from easyfirst.parsing.batch import BatchParser
 
 BATCH_SIZES = (1, 16, 64, 256)
 SGEMM_ROWS, SGEMM_INNER, SGEMM_COLUMNS = 256, 400, 800
 
 
-def multiply_adds(config: NetworkConfig, lengths: Sequence[int], *, n_relations: int, external_dim: int) -> float:
-    """What the model needs a word, if nothing is computed twice: v_i, two leaf states and their projections for each
-    word; the modifier's encoding, one step of one RNN, the new half of the projections and the scores of the pairs
-    around it for each attachment but a sentence's last; and the score of each first pair."""
-    n_gates = CELLS[config.rnn].n_gates
-    n_first_gates = n_gates - CELLS[config.rnn].n_idle_gates
-    vector, tree, hidden = config.vector_dim, config.tree_dim, config.hidden_dim
-    words = (config.word_dim + external_dim + config.tag_dim * len(config.tag_kinds)) * vector
-    half = vector // 2
-    for layer in range(config.bilstm_layers):
-        words += 2 * ((vector if layer == 0 else half) + half) * n_gates * half
-    score = hidden * 2 + hidden * 2 * n_relations
-    if config.tree_layers == 0:
-        leaf, attachment = vector * config.n_slots * 2 * hidden, 0
-    else:
-        inputs = [vector] + [tree] * (config.tree_layers - 1)
-        leaf = sum(2 * dim * n_first_gates * tree for dim in inputs) + 2 * tree * config.n_slots * 2 * hidden
-        attachment = 2 * tree * vector + sum((dim + tree) * n_gates * tree for dim in inputs)
-        attachment += tree * config.n_slots * 2 * hidden
-    attachment += config.n_slots * score
-    n_first_pairs = sum(n - 1 for n in lengths)
-    n_attachments = sum(max(n - 2, 0) for n in lengths)
-    return words + leaf + (n_attachments * attachment + n_first_pairs * score) / sum(lengths)
-
-
 def sgemm_rate(seconds: float) -> float:
-    """Multiply-adds per second of one large product."""
+    """Return the multiply-adds per second of a large matrix product."""
     rng = np.random.default_rng(0)
     a = rng.standard_normal((SGEMM_ROWS, SGEMM_INNER), dtype=np.float32)
     b = rng.standard_normal((SGEMM_INNER, SGEMM_COLUMNS), dtype=np.float32)
@@ -78,13 +52,10 @@ def main() -> None:
     parser = easyfirst.load(options.model)
     sentences = list(easyfirst.read_conllu(options.treebank))
     n_words = sum(map(len, sentences))
-    external = parser.model.arrays.get("words.external")
-    needed = parser.config.members * multiply_adds(
-        parser.config.network,
-        [len(sentence) for sentence in sentences],
-        n_relations=len(parser.model.vocabulary.relations),
-        external_dim=0 if external is None else external.shape[1],
-    )
+    networks = networks_of(parser.model.arrays, parser.config.members, rnn=parser.config.network.rnn)
+    lengths, spelling = [len(sentence) for sentence in sentences], parser.model.vocabulary.encode(sentences).spelling
+    form_lengths = spelling.lengths.tolist() if spelling else []
+    needed = sum(multiply_adds(network, lengths, form_lengths) for network in networks) / n_words
     batch_parser = BatchParser.of(parser.model.arrays, parser.config, parser.model.vocabulary)
     speeds: dict[int, list[float]] = {size: [] for size in BATCH_SIZES}
     rates: dict[int, list[float]] = {size: [] for size in BATCH_SIZES}

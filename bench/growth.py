@@ -1,12 +1,12 @@
-"""What a word costs as sentences and corpora get longer, and how much memory a stream of sentences takes.
+"""Measure the cost per word as sentences and corpora grow, and the memory that a stream of sentences takes.
 
-    python bench/growth.py --model my-model --treebank dev.conllu
+    python -m bench.growth --model my-model --treebank dev.conllu
 
-Sentence length: the treebank's words are cut into sentences of 10 to 2,000 words and parsed, in rounds that visit every
-length; a length's cost is its median, relative to the cheapest. With three sentences at a time only the length differs.
-With 256, long sentences come in smaller batches, because memory bounds a batch's words (2,000 words: three), and cost
-what small batches cost. Corpus size: the treebank over and over through ``Parser.pipe``, each size in a process of its
-own, which reports its peak memory.
+Sentence length: the treebank's words are cut into sentences of 10 to 2,000 words and parsed. Every round visits all
+lengths. The cost of a length is the median over rounds, relative to the cheapest length. In batches of three sentences
+only the length differs. In batches of 256, long sentences come in smaller batches, because the number of words in a
+batch is limited (2,000 words: three sentences), and cost what small batches cost. Corpus size: the treebank is repeated
+through ``Parser.pipe``, each size in a separate process, which reports its peak memory.
 """
 
 from __future__ import annotations
@@ -26,9 +26,8 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 
-import report
-
 import easyfirst
+from bench import report
 from easyfirst import Sentence
 
 LENGTHS = (10, 20, 50, 100, 200, 500, 1000, 2000)
@@ -38,7 +37,7 @@ BATCH_SIZES = (3, 256)
 
 
 def sentences_of_length(words: list[tuple[str, str, str]], length: int) -> list[Sentence]:
-    """About ``WORDS_A_ROUND`` words, in sentences of one length."""
+    """Return sentences of one length, about ``WORDS_A_ROUND`` words in total."""
     n = max(1, WORDS_A_ROUND // length)
     endless = itertools.cycle(words)
     parts = (list(itertools.islice(endless, length)) for _ in range(n))
@@ -46,7 +45,7 @@ def sentences_of_length(words: list[tuple[str, str, str]], length: int) -> list[
 
 
 def by_length(model: str, treebank: str, rounds: int) -> dict[int, dict[int, float]]:
-    """CPU microseconds a word for each batch size and length."""
+    """Return the CPU microseconds per word for each batch size and length."""
     parser = easyfirst.load(model)
     words = [word for s in easyfirst.read_conllu(treebank) for word in zip(s.forms, s.upos, s.xpos, strict=True)]
     corpora = {length: sentences_of_length(words, length) for length in LENGTHS}
@@ -61,7 +60,7 @@ def by_length(model: str, treebank: str, rounds: int) -> dict[int, dict[int, flo
 
 
 def stream(model: str, treebank: str, n_sentences: int) -> dict[str, float]:
-    """Parse a stream of sentences; CPU microseconds a word and peak memory of this process in MB."""
+    """Parse a stream of sentences; return CPU microseconds per word and the peak memory of this process in MB."""
     parser = easyfirst.load(model)
 
     def endless() -> Iterator[Sentence]:
@@ -77,8 +76,8 @@ def stream(model: str, treebank: str, n_sentences: int) -> dict[str, float]:
 
 
 def by_corpus_size(model: str, treebank: str) -> dict[int, dict[str, float]]:
-    """Each size in a process of its own."""
-    command = [sys.executable, __file__, "--model", model, "--treebank", treebank, "--stream"]
+    """Measure each corpus size in a separate process."""
+    command = [sys.executable, "-m", "bench.growth", "--model", model, "--treebank", treebank, "--stream"]
     results: dict[int, dict[str, float]] = {}
     for size in CORPUS_SIZES:
         output = subprocess.run([*command, str(size)], check=True, capture_output=True, text=True).stdout
@@ -121,7 +120,7 @@ def main() -> None:
         },
     }
     rows = [
-        (f"sentences of {n:,} words, at most {size} at a time", f"{cost:.0f}", f"{cost / least[size]:.2f}", "")
+        (f"sentences of {n:,} words, batches of at most {size}", f"{cost:.0f}", f"{cost / least[size]:.2f}", "")
         for size, costs in lengths.items()
         for n, cost in costs.items()
     ]

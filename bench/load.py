@@ -1,10 +1,10 @@
-"""Sends requests to a server over several connections at a time, and says what came of them.
+"""Send requests to a server over several connections at a time, and report the responses.
 
-    python bench/load.py http://127.0.0.1:8000/ requests.jsonl --connections 64
+    python -m bench.load http://127.0.0.1:8000/ requests.jsonl --connections 64
 
-Each line of the file is the body of a request to /parse. Prints JSON: how long it all took, how many answers had which
-status, how many words they had, and how long requests waited. ``--answers FILE`` keeps the answers, in the order of
-the requests. It needs nothing but Python, so that it costs little beside the server.
+Each line of the file is the body of a request to /parse. Prints JSON: the total time, the number of responses by
+status, the retries and the latencies. ``--answers FILE`` stores the responses in the order of the requests. The script
+uses only the standard library, so it takes little CPU time from the server.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from urllib.parse import urlsplit
 
 @dataclass
 class Outcome:
-    """What came of the requests."""
+    """The outcome of the requests."""
 
     seconds: float = 0.0
     statuses: Counter[int] = field(default_factory=Counter)
@@ -44,7 +44,7 @@ async def _ask(reader: asyncio.StreamReader, writer: asyncio.StreamWriter, head:
 
 
 async def send(address: str, bodies: Sequence[bytes], *, connections: int, retries: int = 0) -> Outcome:
-    """Every connection takes the next request when its last one is answered. A 503 is tried again so often."""
+    """Send all requests; each connection sends the next one when its last is answered. A 503 is retried."""
     url = urlsplit(address)
     head = f"POST /parse HTTP/1.1\r\nHost: {url.netloc}\r\nContent-Type: application/json\r\n"
     outcome = Outcome()

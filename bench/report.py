@@ -1,4 +1,4 @@
-"""What every benchmark's result carries: when, on what machine, with which versions; written as JSON and as a table."""
+"""Write a benchmark's result as JSON and as a Markdown table, with date, machine and versions."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ PACKAGES = ("easyfirst", "numpy", "torch", "safetensors")
 
 
 def conditions() -> dict[str, Any]:
-    """Date, machine and versions."""
+    """Return the date, the machine and the versions."""
     versions: dict[str, str] = {}
     for package in PACKAGES:
         with contextlib.suppress(importlib.metadata.PackageNotFoundError):
@@ -41,12 +41,12 @@ def _cpu() -> str:
 
 
 def table(header: Sequence[str], rows: Sequence[Sequence[object]]) -> list[str]:
-    """The lines of a table in Markdown."""
+    """Return the lines of a Markdown table."""
     return ["| " + " | ".join(map(str, line)) + " |" for line in (header, ["---"] * len(header), *rows)]
 
 
 def write(name: str, result: dict[str, Any], header: Sequence[str], rows: Sequence[Sequence[object]]) -> None:
-    """``results/<name>.json`` and ``results/<name>.md``; the table is printed too."""
+    """Write ``results/<name>.json`` and ``results/<name>.md``, and print the table."""
     RESULTS.mkdir(exist_ok=True)
     result = {**conditions(), **result}
     (RESULTS / f"{name}.json").write_text(json.dumps(result, indent=2) + "\n", encoding="utf-8")

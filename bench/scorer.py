@@ -1,9 +1,9 @@
-"""Whether our scores equal the official scorer's (``udtools``), counted to the word, on a real treebank.
+"""Check that our scorers give exactly the counts of the official scorer (``udtools``) on a real treebank.
 
-    python bench/scorer.py --treebank dev.conllu
+    python -m bench.scorer --treebank dev.conllu
 
-The gold file is spoilt at random, more and more, and both scorers compare what results with it: first only heads and
-relations, which is for :func:`easyfirst.score`, then tags, tokens, words and sentences as well, which is for
+The gold file is corrupted at random, at increasing rates, and both scorers compare the result with gold. First only
+heads and relations are corrupted, for :func:`easyfirst.score`; then also tags, tokens, words and sentences, for
 :func:`easyfirst.treebank.text_scores.score_text`.
 """
 
@@ -18,10 +18,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import report
 from udtools.udeval import evaluate, load_conllu_file
 
 import easyfirst
+from bench import report
 from easyfirst import Sentence
 from easyfirst.treebank.alignment import tokens_of
 from easyfirst.treebank.text_scores import TextScores, score_text
@@ -34,8 +34,8 @@ METRICS = ("Tokens", "Sentences", "Words", "UPOS", "XPOS", "UAS", "LAS")
 # Trees
 
 
-def spoil_tree(sentence: Sentence, share: float, rng: random.Random, relations: list[str]) -> Sentence:
-    """Hang some leaves under other words, and give some words another relation."""
+def corrupt_tree(sentence: Sentence, share: float, rng: random.Random, relations: list[str]) -> Sentence:
+    """Attach some leaves to other words, and change the relations of some words."""
     heads = [head or 0 for head in sentence.heads]
     labels = [relation or "_" for relation in sentence.relations]
     for m in range(1, len(heads) + 1):
@@ -51,7 +51,7 @@ def spoil_tree(sentence: Sentence, share: float, rng: random.Random, relations: 
 
 @dataclass(eq=False)
 class Node:
-    """A word that knows its head wherever the two are moved."""
+    """A word with a reference to its head, which survives moving either."""
 
     form: str
     upos: str
@@ -82,7 +82,7 @@ def nodes_of(pieces: Iterable[Piece]) -> list[Node]:
 
 
 def join(one: Piece, other: Piece, nodes: list[Node]) -> Piece:
-    """Two tokens as one: a single word where one word is the head of the other, else a multiword token."""
+    """Join two tokens: into one word if one is the head of the other, else into a multiword token."""
     form = one.form + other.form
     if not one.is_multiword and not other.is_multiword:
         [a], [b] = one.words, other.words
@@ -96,11 +96,11 @@ def join(one: Piece, other: Piece, nodes: list[Node]) -> Piece:
     return Piece(form, one.words + other.words, True)
 
 
-def part(piece: Piece, rng: random.Random) -> list[Piece]:
-    """A multiword token as its words, if they spell it; a word as two, which may make up a multiword token."""
+def split(piece: Piece, rng: random.Random) -> list[Piece]:
+    """Split a multiword token into its words if they spell it, or a word into two, perhaps as a multiword token."""
     if piece.is_multiword:
-        spelt = "".join(node.form for node in piece.words) == piece.form
-        return [Piece(node.form, [node]) for node in piece.words] if spelt else [piece]
+        is_spelt = "".join(node.form for node in piece.words) == piece.form
+        return [Piece(node.form, [node]) for node in piece.words] if is_spelt else [piece]
     if len(piece.form) < 2:
         return [piece]
     [node] = piece.words
@@ -112,44 +112,44 @@ def part(piece: Piece, rng: random.Random) -> list[Piece]:
     return [Piece(node.form, [node]), Piece(rest.form, [rest])]
 
 
-def spoil_tokens(pieces: list[Piece], share: float, rng: random.Random) -> list[Piece]:
-    spoilt: list[Piece] = []
+def corrupt_tokens(pieces: list[Piece], share: float, rng: random.Random) -> list[Piece]:
+    corrupted: list[Piece] = []
     for piece in pieces:
-        if spoilt and rng.random() < share:
-            spoilt[-1] = join(spoilt[-1], piece, nodes_of(pieces))
+        if corrupted and rng.random() < share:
+            corrupted[-1] = join(corrupted[-1], piece, nodes_of(pieces))
         else:
-            spoilt += part(piece, rng) if rng.random() < share else [piece]
-    for node in nodes_of(spoilt):
+            corrupted += split(piece, rng) if rng.random() < share else [piece]
+    for node in nodes_of(corrupted):
         if rng.random() < share:
             node.upos, node.xpos = "X", "FW"
-    return spoilt
+    return corrupted
 
 
-def spoil_sentences(sentences: list[list[Piece]], share: float, rng: random.Random) -> list[list[Piece]]:
-    """Cut some sentences in two, put some together with the one before, and make trees of what results."""
-    spoilt: list[list[Piece]] = []
+def corrupt_sentences(sentences: list[list[Piece]], share: float, rng: random.Random) -> list[list[Piece]]:
+    """Split some sentences in two, join some with the previous one, and repair the trees."""
+    corrupted: list[list[Piece]] = []
     for pieces in sentences:
         cut = rng.randrange(1, len(pieces)) if len(pieces) > 1 and rng.random() < share else 0
         begin = pieces[:cut] or pieces
-        if spoilt and rng.random() < share:
-            spoilt[-1] = spoilt[-1] + begin
+        if corrupted and rng.random() < share:
+            corrupted[-1] = corrupted[-1] + begin
         else:
-            spoilt.append(begin)
+            corrupted.append(begin)
         if cut:
-            spoilt.append(pieces[cut:])
-    for pieces in spoilt:
+            corrupted.append(pieces[cut:])
+    for pieces in corrupted:
         nodes = nodes_of(pieces)
         first, *others = [node for node in nodes if node.head not in nodes]
         first.head = None
         for node in others:
             node.head = first
-    return spoilt
+    return corrupted
 
 
-def spoil_text(gold: list[Sentence], share: float, rng: random.Random, relations: list[str]) -> bytes:
-    """The same text as another system might see it, as CoNLL-U."""
-    trees = [pieces_of(spoil_tree(sentence, share, rng, relations)) for sentence in gold]
-    sentences = spoil_sentences([spoil_tokens(pieces, share, rng) for pieces in trees], share, rng)
+def corrupt_text(gold: list[Sentence], share: float, rng: random.Random, relations: list[str]) -> bytes:
+    """Return the text as CoNLL-U, with corrupted trees, tags, tokens and sentences."""
+    trees = [pieces_of(corrupt_tree(sentence, share, rng, relations)) for sentence in gold]
+    sentences = corrupt_sentences([corrupt_tokens(pieces, share, rng) for pieces in trees], share, rng)
     lines: list[str] = []
     for pieces in sentences:
         ids = {node: m for m, node in enumerate(nodes_of(pieces), 1)}
@@ -169,7 +169,7 @@ def spoil_text(gold: list[Sentence], share: float, rng: random.Random, relations
 
 
 def is_equal(scores: TextScores, official: dict[str, Any]) -> bool:
-    """Whether all counts are the same, from which all shares follow."""
+    """Return whether all counts are equal, which implies equal scores."""
     return all(
         (metric.gold, metric.system, metric.correct, metric.aligned)
         == (theirs.gold_total, theirs.system_total, theirs.correct, theirs.aligned_total)
@@ -178,7 +178,7 @@ def is_equal(scores: TextScores, official: dict[str, Any]) -> bool:
 
 
 def compare(treebank: Path, gold: list[Sentence], content: bytes, *, same_words: bool) -> dict[str, Any]:
-    """The scores of both scorers, the CPU time of each, reading included, and whether they are equal."""
+    """Return our scores, the CPU time of both scorers (including reading), and whether they agree."""
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "system.conllu"
         path.write_bytes(content)
@@ -210,17 +210,17 @@ def main() -> None:
     rng = random.Random(SEED)
     results: list[dict[str, Any]] = []
     for share in SHARES:
-        content = b"".join(spoil_tree(sentence, share, rng, relations).to_bytes() for sentence in gold)
+        content = b"".join(corrupt_tree(sentence, share, rng, relations).to_bytes() for sentence in gold)
         found = compare(options.treebank, gold, content, same_words=True)
-        results.append({"spoilt": share, "what": "trees", **found})
+        results.append({"corrupted": share, "what": "trees", **found})
     for share in SHARES:
-        content = spoil_text(gold, share, rng, relations)
+        content = corrupt_text(gold, share, rng, relations)
         found = compare(options.treebank, gold, content, same_words=False)
-        results.append({"spoilt": share, "what": "trees, tags, tokens, sentences", **found})
+        results.append({"corrupted": share, "what": "trees, tags, tokens, sentences", **found})
     rows = [
         (
             row["what"],
-            f"{row['spoilt']:.0%}",
+            f"{row['corrupted']:.0%}",
             *(f"{row[name]:.4f}" for name in METRICS),
             f"{row['words']:,}",
             row["equal"],
@@ -229,7 +229,7 @@ def main() -> None:
         )
         for row in results
     ]
-    header = ("what", "spoilt", *METRICS, "words", "equal to the official scorer", "CPU seconds", "official")
+    header = ("what", "corrupted", *METRICS, "words", "equal to the official scorer", "CPU seconds", "official")
     report.write("scorer", {"treebank": options.treebank.name, "seed": SEED, "comparisons": results}, header, rows)
 
 

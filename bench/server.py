@@ -1,10 +1,11 @@
-"""The server under load, beside the batch parser: words a second of one process each, on the same sentences.
+"""Compare the server under load with the batch parser: words per second of one process each, on the same sentences.
 
-    python bench/server.py --model en --treebank test.conllu
+    python -m bench.server --model en --treebank test.conllu
 
 A second process (bench/load.py) sends the sentences of a treebank over many connections at a time, as tokens and as raw
-text, one a request and ten a request. The batch parser gets the same sentences at once, in this process. All take
-turns; the ratios of the medians count, of the time on the clock and of the CPU time of the process that parses.
+text, with one and with ten sentences per request. The batch parser gets the same sentences at once, in this process.
+All configurations take turns. The result is the ratio of the medians, of wall-clock time and of the CPU time of the
+process that parses.
 """
 
 from __future__ import annotations
@@ -27,17 +28,15 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
-import report
-
 import easyfirst
+from bench import report
 
-HERE = Path(__file__).parent
-AT_ONCE = (1, 10)
+SENTENCES_PER_REQUEST = (1, 10)
 
 
 @contextmanager
 def server(model: str) -> Generator[tuple[str, int]]:
-    """The address and the process of a server."""
+    """Run a server, and yield its address and its process id."""
     command = [sys.executable, "-m", "easyfirst", "serve", "--model", model, "--port", "0", "--no-open"]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
         assert process.stdout is not None
@@ -47,20 +46,20 @@ def server(model: str) -> Generator[tuple[str, int]]:
 
 
 def cpu_seconds(pid: int) -> float:
-    """Of a process, so far."""
+    """Return the CPU seconds that a process has used."""
     fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
     return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
 
 def memory(pid: int) -> float:
-    """The most a process has had, in megabytes."""
+    """Return the peak memory of a process in megabytes."""
     lines = Path(f"/proc/{pid}/status").read_text().splitlines()
     return next(int(line.split()[1]) / 1024 for line in lines if line.startswith("VmHWM"))
 
 
 @dataclass
 class Times:
-    """Of all runs of a kind."""
+    """The times of all runs of a configuration."""
 
     seconds: list[float] = field(default_factory=list)
     cpu: list[float] = field(default_factory=list)
@@ -72,7 +71,7 @@ class Times:
 
 
 def load(address: str, requests: Path, connections: int) -> dict[str, Any]:
-    command = [sys.executable, str(HERE / "load.py"), address, str(requests), "--connections", str(connections)]
+    command = [sys.executable, "-m", "bench.load", address, str(requests), "--connections", str(connections)]
     found = json.loads(subprocess.run(command, check=True, capture_output=True, text=True).stdout)
     assert found["statuses"] == {"200": found["requests"]}, found
     return found
@@ -94,15 +93,15 @@ def measure(model: str, treebank: Path, n_sentences: int, runs: int, connections
         "sentences": lambda: list(parser.read(texts, one_sentence=True)),
     }
     given = {"tokens": words, "sentences": texts}
-    times: dict[tuple[str, int], Times] = {(kind, n): Times() for kind in given for n in (0, *AT_ONCE)}
+    times: dict[tuple[str, int], Times] = {(kind, n): Times() for kind in given for n in (0, *SENTENCES_PER_REQUEST)}
     with server(model) as (address, pid), tempfile.TemporaryDirectory() as folder:
         files: dict[tuple[str, int], Path] = {}
         for kind, values in given.items():
-            for n in AT_ONCE:
+            for n in SENTENCES_PER_REQUEST:
                 files[kind, n] = Path(folder) / f"{kind}-{n}.jsonl"
                 bodies = (json.dumps({kind: values[begin : begin + n]}) for begin in range(0, len(values), n))
                 files[kind, n].write_text("".join(body + "\n" for body in bodies))
-        load(address, files["tokens", 10], connections)  # so that both are warm
+        load(address, files["tokens", 10], connections)  # warm up both
         parser.parse(words[:300])
         for _ in range(runs):
             for (kind, n), found in times.items():
@@ -136,7 +135,7 @@ def main() -> None:
     options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     options.add_argument("--model", default="en")
     options.add_argument("--treebank", type=Path, required=True)
-    options.add_argument("--sentences", type=int, default=2000, help="the first so many of the treebank")
+    options.add_argument("--sentences", type=int, default=2000, help="how many sentences of the treebank to use")
     options.add_argument("--runs", type=int, default=5)
     options.add_argument("--connections", type=int, default=250)
     given = options.parse_args()
@@ -144,7 +143,7 @@ def main() -> None:
     rows = [
         [
             row["input"],
-            "all at once: the batch parser" if row["sentences_a_request"] is None else row["sentences_a_request"],
+            "all (batch parser)" if row["sentences_a_request"] is None else row["sentences_a_request"],
             f"{row['words_per_second']:,.0f}",
             f"{row['words_per_cpu_second']:,.0f}",
             f"{row['ratio']:.2f}",
@@ -160,7 +159,7 @@ def main() -> None:
         "connections": given.connections,
         **found,
     }
-    header = ["input", "sentences a request", "words/s", "words/CPU s", "ratio", "ratio of CPU time", "wait"]
+    header = ["input", "sentences/request", "words/s", "words/CPU s", "ratio", "CPU time ratio", "latency"]
     report.write("server", result, header, rows)
 
 

@@ -1,11 +1,11 @@
-"""Text to trees: what starting costs, and the whole pipeline beside the parser alone.
+"""Measure the start-up time, and the speed of the whole pipeline compared with the parser alone.
 
-    python bench/text.py --model en --treebank test.conllu
+    python -m bench.text --model en --treebank test.conllu
 
-Starting is measured in CPU seconds of new processes: importing the package, and loading the model and parsing one
-sentence, tokenizer, tagger and parser included. Modules are compiled beforehand, as installing a package does. For the
-speed of the whole, a treebank's raw text goes through it, and the same sentences with their gold tokens and tags go
-through the parser alone, by turns in one process; the ratio of the medians counts.
+Start-up is measured in CPU seconds of new processes: importing the package, and loading the model and parsing one
+sentence with tokenizer, tagger and parser. Modules are compiled beforehand, as installing a package does. For the speed
+of the pipeline, it parses the raw text of a treebank, and the parser alone parses the same sentences with gold tokens
+and tags. Both take turns in one process, and the result is the ratio of the medians.
 """
 
 from __future__ import annotations
@@ -24,9 +24,8 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
-import report
-
 import easyfirst
+from bench import report
 from easyfirst.treebank.raw_text import raw_text, read_paragraphs
 
 STARTS = {
@@ -40,7 +39,7 @@ COMMAND = "the command: easyfirst parse --text"
 
 
 def cpu_seconds(command: list[str], bytecode: str) -> float:
-    """Of a process, its own start included. ``bytecode``: the folder of compiled modules."""
+    """Return the CPU seconds of a process, including its start. ``bytecode`` is the folder for compiled modules."""
     environment = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
     environment["PYTHONPYCACHEPREFIX"] = bytecode
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
@@ -50,13 +49,13 @@ def cpu_seconds(command: list[str], bytecode: str) -> float:
 
 
 def starts(model: str, n_runs: int) -> dict[str, float]:
-    """The median of each kind of start, by turns."""
+    """Return the median CPU seconds of each kind of start; they take turns."""
     commands = {name: [sys.executable, "-c", code.format(model=model)] for name, code in STARTS.items()}
     commands[COMMAND] = [sys.executable, "-m", "easyfirst", "parse", "--model", model, "--text", "The fox jumps."]
     found: dict[str, list[float]] = {name: [] for name in commands}
     with tempfile.TemporaryDirectory() as bytecode:
         for command in commands.values():
-            cpu_seconds(command, bytecode)  # compiles what is not compiled
+            cpu_seconds(command, bytecode)  # compile the modules
         for _ in range(n_runs):
             for name, command in commands.items():
                 found[name].append(cpu_seconds(command, bytecode))
@@ -70,7 +69,7 @@ def timed(work: Callable[[], object]) -> float:
 
 
 def speeds(model: str, treebank: Path, n_runs: int) -> dict[str, float]:
-    """CPU seconds of each stage and of the whole, medians."""
+    """Return the median CPU seconds of the pipeline and of each stage."""
     nlp = easyfirst.load(model)
     assert nlp.tokenizer is not None
     assert nlp.tagger is not None
@@ -103,10 +102,10 @@ def main() -> None:
     ratio = seconds["the parser alone"] / seconds["text to trees"]
     rows = [[name, f"{value:.3f} s of CPU time"] for name, value in found.items()]
     rows += [
-        [name, f"{1e6 * value / n_words:.0f} microseconds a word, {n_words / value:,.0f} words/s"]
+        [name, f"{1e6 * value / n_words:.0f} microseconds/word, {n_words / value:,.0f} words/s"]
         for name, value in seconds.items()
     ]
-    rows.append(["speed of the whole : speed of the parser alone", f"{ratio:.2f}"])
+    rows.append(["speed of the pipeline : speed of the parser alone", f"{ratio:.2f}"])
     result = {
         "model": given.model,
         "treebank": given.treebank.name,

@@ -1,9 +1,9 @@
-"""How fast training goes, early and late, and where its time is spent.
+"""Measure the speed of training, early and late, and profile it by phase.
 
-    python bench/training.py --train train.conllu --dev dev.conllu --run my-model
+    python -m bench.training --train train.conllu --dev dev.conllu --run my-model
 
-Early: the first epoch from new weights. Late: one more epoch from the checkpoint of a finished run (``--run``, an
-output directory of ``easyfirst train``). One thread; words per second of CPU time; peak memory of the process.
+Early: the first epoch from fresh weights. Late: one more epoch from the checkpoint of a finished run (``--run``, an
+output directory of ``easyfirst train``). Reports words per CPU second with one thread, and the peak memory.
 """
 
 from __future__ import annotations
@@ -22,9 +22,9 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-import report
 import torch
 
+from bench import report
 from easyfirst.model.parser_config import ParserConfig
 from easyfirst.parsing.engine import Engine
 from easyfirst.training import learner
@@ -35,11 +35,11 @@ from easyfirst.training.optimizer import Optimizer
 from easyfirst.training.trainer import FOLDER, Run
 
 AUTHORS_WORDS_PER_SECOND = 110
-"""The authors' implementation, on this kind of machine and data."""
+"""The speed of the authors' implementation on this kind of machine and data."""
 
 
 class Stopwatch:
-    """CPU seconds by part; a part inside another is not counted twice."""
+    """CPU seconds by phase; the time of a nested phase is counted once."""
 
     def __init__(self) -> None:
         self.seconds: dict[str, float] = {}
@@ -62,7 +62,7 @@ class Stopwatch:
 
 
 class Silent:
-    """A reporter that says nothing."""
+    """A reporter that prints nothing."""
 
     def data(self, report: object) -> None: ...
 
@@ -72,11 +72,11 @@ class Silent:
 
 
 def ignore(_: EpochStats) -> None:
-    """What is said after every batch."""
+    """Ignore the statistics of a batch."""
 
 
 def measure(train: Path, dev: Path, run: Path, *, is_late: bool) -> dict[str, Any]:
-    """One epoch, timed by part."""
+    """Train one epoch and time its phases."""
     torch.set_num_threads(1)
     checkpoint = load_checkpoint(run / FOLDER)
     config = ParserConfig.from_dict(checkpoint.facts["config"])
@@ -115,8 +115,8 @@ def main() -> None:
         print(json.dumps(measure(options.train, options.dev, options.run, is_late=options.phase == "late")))
         return
     phases: dict[str, Any] = {}
-    for phase in ("early", "late"):  # a process each, so that memory is measured apart
-        command = [sys.executable, *sys.argv, "--phase", phase]
+    for phase in ("early", "late"):  # separate processes, to measure memory separately
+        command = [sys.executable, "-m", "bench.training", *sys.argv[1:], "--phase", phase]
         output = subprocess.run(command, check=True, capture_output=True, text=True).stdout
         phases[phase] = json.loads(output)
     result = {"train": options.train.name, "run": options.run.name, "authors": AUTHORS_WORDS_PER_SECOND, **phases}
@@ -131,7 +131,7 @@ def main() -> None:
         )
         for phase, found in phases.items()
     ]
-    header = ("epoch", "words/CPU-s", "times the authors'", "violations/sentence", "where the time goes", "peak MB")
+    header = ("epoch", "words/CPU-s", "times the authors'", "violations/sentence", "share of the time", "peak MB")
     report.write("training", result, header, rows)
 
 

@@ -1,8 +1,8 @@
-"""What making word vectors costs: CPU time and memory of the command, Python's start included.
+"""Measure the CPU time and the memory of ``easyfirst vectors``, including the start of Python.
 
-    xz -dc corpus.txt.xz > corpus.txt && python bench/vectors.py corpus.txt --dim 200
+    xz -dc corpus.txt.xz > corpus.txt && python -m bench.vectors corpus.txt --dim 200
 
-The text is a sentence a line, words separated by spaces.
+The text has one sentence per line, with words separated by spaces.
 """
 
 from __future__ import annotations
@@ -15,8 +15,7 @@ import sys
 import tempfile
 from pathlib import Path
 
-import report
-
+from bench import report
 from easyfirst.model.embeddings import read_embeddings
 
 
@@ -33,7 +32,7 @@ def main() -> None:
         subprocess.run([*command, "--dim", str(given.dim), "--quiet"], check=True, env=environment)
         n_vectors = len(read_embeddings(out).words)
     used = resource.getrusage(resource.RUSAGE_CHILDREN)
-    seconds, megabytes = used.ru_utime + used.ru_stime, used.ru_maxrss / 1024  # on Linux, which counts in kilobytes
+    seconds, megabytes = used.ru_utime + used.ru_stime, used.ru_maxrss / 1024  # kilobytes on Linux
     result = {
         "words": n_words,
         "vectors": n_vectors,
@@ -41,7 +40,7 @@ def main() -> None:
         "cpu_seconds": round(seconds, 1),
         "megabytes": round(megabytes),
     }
-    header = ("words of text", "vectors", "numbers each", "CPU seconds", "peak memory, MB")
+    header = ("words of text", "vectors", "dimensions", "CPU seconds", "peak memory, MB")
     report.write(
         "vectors", result, header, [[f"{n_words:,}", f"{n_vectors:,}", given.dim, f"{seconds:.0f}", f"{megabytes:.0f}"]]
     )

@@ -1,39 +1,35 @@
-"""What the tree encoding is for: how rows of the tables do on words with and without modifiers of their own, on dev.
+"""Measure what the tree encoding contributes: dev scores of table rows on words with and without modifiers.
 
-    python bench/tables/by_modifiers.py --data DIR --out DIR rows.bottom-up rows.htlstm
+    python -m bench.tables.by_modifiers --data DIR --out DIR rows.bottom-up rows.htlstm
 
-DIRs as for run.py, which must have trained the rows; their first seeds are looked at. Words are grouped by their gold
-modifiers. Punctuation is not counted, neither as a word nor as a modifier. To the row ``bottom-up``, whose vectors are
-those of head words alone, a word looks the same before and after it has got its modifiers.
+--data and --out are those of ``python -m bench.tables``, which must have trained the rows. Only seed 1 is scored. Words
+are grouped by their gold modifiers. Punctuation is excluded, both as words and as modifiers. The row ``bottom-up``
+represents a subtree by its head word alone, so attaching modifiers does not change a word's vector.
 """
 
 from __future__ import annotations
 
 import argparse
-import sys
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
-from experiments import FOLDER, Plan, Run, read_plan
-from work import Folders
-
 import easyfirst
+from bench import report
+from bench.tables.execution import Folders
+from bench.tables.experiments import Plan, Run
+from bench.tables.plan_files import read_plan
 from easyfirst.treebank.conllu import read_conllu
 from easyfirst.treebank.scores import Tally, is_punctuation
 from easyfirst.treebank.sentence import Sentence
 from easyfirst.treebank.tree import Tree
 
-sys.path.append(str(FOLDER.parent))
-
-import report
-
 FUNCTION_RELATIONS = frozenset({"aux", "auxpass", "case", "cc", "clf", "cop", "det", "mark", "neg"})
-"""Of words that say what another word is to its head, in UD 1 and 2."""
+"""The relations of function words in UD 1 and 2."""
 GROUPS = ("no modifiers", "function words only", "other modifiers, too")
 
 
 def groups(sentence: Sentence) -> list[str]:
-    """The group of each word."""
+    """Return the group of each word."""
     found = [GROUPS[0]] * len(sentence)
     for form, head, relation in zip(sentence.forms, sentence.heads, sentence.relations, strict=True):
         if head and not is_punctuation(form):
@@ -43,7 +39,7 @@ def groups(sentence: Sentence) -> list[str]:
 
 
 def tallies(gold: Iterable[Sentence], trees: Iterable[Tree]) -> dict[str, Tally]:
-    """The scores of each group; relations in full."""
+    """Count correct heads and labelled heads by group, with full relations."""
     counts = {group: Tally() for group in GROUPS}
     for sentence, tree in zip(gold, trees, strict=True):
         columns = (sentence.forms, groups(sentence), sentence.heads, tree.heads, sentence.relations, tree.relations)
@@ -54,15 +50,15 @@ def tallies(gold: Iterable[Sentence], trees: Iterable[Tree]) -> dict[str, Tally]
 
 
 def first_run(plan: Plan, row: str, language: str) -> Run:
-    """The training of a row with seed 1."""
+    """Return the training run of a row with seed 1."""
     for run in plan.runs():
         if f"{row}.{language}.1" in run.places:
             return run
-    raise LookupError(f"no table trains a row {row} in the language {language}; run.py --list shows all")
+    raise LookupError(f"no table trains {row} in {language}; python -m bench.tables --list shows all runs")
 
 
 def measure(run: Run, folders: Folders) -> dict[str, Tally]:
-    """Of the model that a run selected."""
+    """Score the selected model of a run."""
     gold = list(read_conllu(folders.data / run.treebank.dev))
     parses = easyfirst.load(folders.of(run) / "model").parse(gold)
     return tallies(gold, (parse.tree for parse in parses))
@@ -70,9 +66,9 @@ def measure(run: Run, folders: Folders) -> dict[str, Tally]:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("rows", nargs="+", help="as table.row; of both languages")
-    parser.add_argument("--data", type=Path, required=True, help="the folder of the treebanks")
-    parser.add_argument("--out", type=Path, required=True, help="the folder of the runs")
+    parser.add_argument("rows", nargs="+", help="rows as table.row, scored in all languages")
+    parser.add_argument("--data", type=Path, required=True, help="the folder with the treebanks")
+    parser.add_argument("--out", type=Path, required=True, help="the folder with the runs")
     options = parser.parse_args()
     folders = Folders(options.data, Path(), options.out)
     try:
@@ -91,7 +87,7 @@ def main() -> None:
 
 
 def table(names: Sequence[str], found: dict[str, dict[str, dict[str, Tally]]]) -> tuple[list[str], list[list[object]]]:
-    """Header and lines: the share of the words, and UAS / LAS of each row."""
+    """Return the header and the rows of the table: the share of the words, and UAS / LAS."""
     lines: list[list[object]] = []
     for language, rows in found.items():
         for group in GROUPS:

@@ -1,12 +1,12 @@
-"""Count what is in the files of a split, and compare with published counts of the paper's treebanks.
+"""Count the contents of a split and compare them with published counts of the paper's treebanks.
 
-    python bench/tables/check_split.py --treebank ptb ptb/train.conllu ptb/dev.conllu ptb/test.conllu
-    python bench/tables/check_split.py train.conllu dev.conllu test.conllu
+    python -m bench.tables.check_split --treebank ptb ptb/train.conllu ptb/dev.conllu ptb/test.conllu
+    python -m bench.tables.check_split train.conllu dev.conllu test.conllu
 
-Sentences, words, relations, tags, and the shares of sentences and arcs that are not projective. Of the expected counts
-some are certain, and a difference is an error (exit code 1); others are marked "check": they are quoted from memory or
-depend on the version of a converter, so a difference is a reason to look, not an error. A file that is empty, cannot be
-read or has something else than trees is an error, too (exit code 2).
+Counts sentences, words, relations and tags, and the shares of non-projective sentences and arcs. Some of the expected
+counts are certain, and a difference is an error (exit code 1). Others are marked "check": they are quoted from memory
+or depend on the version of a converter, so a difference only calls for a closer look. A file that is empty, unreadable
+or contains anything but trees is an error too (exit code 2).
 """
 
 from __future__ import annotations
@@ -51,16 +51,16 @@ EXPECTED: dict[str, dict[str, dict[str, Expected]]] = {
 
 @dataclass(frozen=True, slots=True)
 class Counts:
-    """What a file has."""
+    """The counts of a file."""
 
     values: dict[str, int]
     non_projective_sentences: float
-    """In per cent, as the next."""
+    """The share in per cent."""
     non_projective_arcs: float
 
 
 def count(path: Path) -> Counts:
-    """Read a file; a sentence that is no tree is an error, and a file without any."""
+    """Count the contents of a file; raise for a sentence that is not a tree, and for an empty file."""
     n_sentences = n_words = n_crossed = n_arcs = 0
     relations: set[str | None] = set()
     tags: dict[str, set[str]] = {"UPOS": set(), "XPOS": set()}
@@ -80,7 +80,7 @@ def count(path: Path) -> Counts:
 
 
 def compare(name: str, found: int, expected: Expected | None) -> tuple[str, bool]:
-    """What to say of a count, and whether it is wrong."""
+    """Describe a count, and return whether it is wrong."""
     if expected is None:
         return f"{name} {found:,}", False
     if found == expected.count:
@@ -93,7 +93,7 @@ def compare(name: str, found: int, expected: Expected | None) -> tuple[str, bool
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("files", nargs=3, type=Path, metavar="FILE", help="train, dev and test, in CoNLL-U")
-    parser.add_argument("--treebank", choices=sorted(EXPECTED), help="compare with the counts of this treebank")
+    parser.add_argument("--treebank", choices=sorted(EXPECTED), help="compare with published counts of this treebank")
     options = parser.parse_args()
     any_wrong = False
     try:
@@ -102,11 +102,11 @@ def main() -> None:
         parser.error(str(error))
     for part, counts in zip(PARTS, all_counts, strict=True):
         expected = EXPECTED[options.treebank][part] if options.treebank else {}
-        said = [compare(name, found, expected.get(name)) for name, found in counts.values.items()]
-        any_wrong = any_wrong or any(is_wrong for _, is_wrong in said)
-        print(f"{part}: " + ", ".join(text for text, _ in said), end="; ")
+        described = [compare(name, found, expected.get(name)) for name, found in counts.values.items()]
+        any_wrong = any_wrong or any(is_wrong for _, is_wrong in described)
+        print(f"{part}: " + ", ".join(text for text, _ in described), end="; ")
         shares = (counts.non_projective_sentences, counts.non_projective_arcs)
-        print("not projective: {:.2f} % of sentences, {:.3f} % of arcs".format(*shares))
+        print("non-projective: {:.2f} % of sentences, {:.3f} % of arcs".format(*shares))
     sys.exit(1 if any_wrong else 0)
 
 

@@ -1,4 +1,4 @@
-"""TOML files as dataclasses: what is missing, unknown or of another type is told with the place where it stands."""
+"""Convert TOML files to dataclasses. Errors name the place of a missing, unknown or mistyped value."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ try:
     from easyfirst.errors import EasyFirstError
 except ModuleNotFoundError:
     print(
-        "error: this Python has no easyfirst; activate the environment it is in, or: pip install '.[train]'",
+        "error: easyfirst is not installed for this Python; activate its environment, or run: pip install '.[train]'",
         file=sys.stderr,
     )
     sys.exit(2)
 
 
 class DeclarationError(EasyFirstError):
-    """A TOML file that does not say what it should."""
+    """An invalid declaration in a TOML file."""
 
 
 def read_toml(path: Path) -> dict[str, Any]:
@@ -30,12 +30,12 @@ def read_toml(path: Path) -> dict[str, Any]:
         return tomllib.loads(path.read_text(encoding="utf-8"))
     except OSError as error:
         raise DeclarationError(f"{path} cannot be read: {error.strerror or error}") from error
-    except ValueError as error:  # not TOML, or not even UTF-8
+    except ValueError as error:  # invalid TOML or invalid UTF-8
         raise DeclarationError(f"{path.name}: {error}") from error
 
 
 def tables_of(values: Mapping[str, Any], name: str, where: str) -> list[dict[str, Any]]:
-    """All [[name]] of a TOML table, of which there may be none."""
+    """Return all [[name]] entries of a TOML table; there may be none."""
     found = values.get(name, [])
     if not isinstance(found, list):
         raise DeclarationError(f"{where}: write [[{name}]], not [{name}]")
@@ -44,7 +44,7 @@ def tables_of(values: Mapping[str, Any], name: str, where: str) -> list[dict[str
 
 def as_table(value: Any, where: str) -> dict[str, Any]:
     if not isinstance(value, dict):
-        raise DeclarationError(f"{where} is {value!r}, where a table is wanted")
+        raise DeclarationError(f"{where} must be a table, not {value!r}")
     return value
 
 
@@ -56,24 +56,26 @@ def build(
     others: Sequence[str] = (),
     **given: Any,
 ) -> Any:
-    """A dataclass from a TOML table; a missing or unknown key is an error, and a value of another type. ``called``: the
-    names in the file of fields that have another one, ``others``: what else a file may have there, ``given``: fields
-    that are not for the file."""
+    """Build a dataclass from a TOML table, or raise :class:`DeclarationError` for a missing, unknown or mistyped key.
+
+    ``called`` maps names in the file to fields with another name, ``others`` are further keys to list as allowed in
+    error messages, and ``given`` holds the fields that the file must not set.
+    """
     known = {one.name: one for one in fields(kind) if one.name not in given}
     if unknown := {*values} - {*known}:
         names = [*(name for name in known if name not in called.values()), *called, *others]
-        raise DeclarationError(f"{where}: unknown {', '.join(sorted(unknown))}; there are {', '.join(names)}")
+        raise DeclarationError(f"{where}: unknown key {', '.join(sorted(unknown))}; allowed are {', '.join(names)}")
     wanted = [name for name, one in known.items() if one.default is MISSING and one.default_factory is MISSING]
-    if lacking := [name for name in wanted if name not in values]:
-        raise DeclarationError(f"{where}: lacks {', '.join(lacking)}")
+    if missing := [name for name in wanted if name not in values]:
+        raise DeclarationError(f"{where}: missing {', '.join(missing)}")
     for name, value in values.items():
         if not _fits(value, str(known[name].type)):
-            raise DeclarationError(f"{where}: {name} is {value!r}; give {in_words(str(known[name].type))}")
+            raise DeclarationError(f"{where}: {name} must be {in_words(str(known[name].type))}, not {value!r}")
     return kind(**values, **given)
 
 
 def in_words(annotation: str) -> str:
-    """What a file may have where a field has this annotation."""
+    """Describe the values that a field with this annotation accepts."""
     if " | " in annotation:
         return ", or ".join(in_words(one) for one in annotation.split(" | ") if one != "None")
     name, _, inside = annotation.removesuffix("]").partition("[")
@@ -81,12 +83,12 @@ def in_words(annotation: str) -> str:
         return f"a list ([…]), each {in_words(inside)}"
     if name == "Mapping":
         return f"a table ({{ name = … }}), each {in_words(inside.partition(', ')[2])}"
-    words = {"str": "a text", "int": "a whole number", "float": "a number", "bool": "true or false"}
+    words = {"str": "a string", "int": "an integer", "float": "a number", "bool": "true or false"}
     return words.get(name, "a value")
 
 
 def _fits(value: Any, annotation: str) -> bool:
-    """Whether a value out of a TOML file is what a field's annotation says."""
+    """Return whether a value from a TOML file matches a field's annotation."""
     if " | " in annotation:
         return any(_fits(value, one) for one in annotation.split(" | "))
     name, _, inside = annotation.removesuffix("]").partition("[")

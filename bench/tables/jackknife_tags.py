@@ -1,11 +1,11 @@
-"""A treebank with predicted tags: train by jackknifing, dev and test by a tagger that learnt from all of train.
+"""Predict the tags of a treebank: those of train by jackknifing, those of dev and test by a tagger trained on train.
 
-    python bench/tables/jackknife_tags.py --train gold/train.conllu --dev gold/dev.conllu --test gold/test.conllu \\
+    python -m bench.tables.jackknife_tags --train gold/train.conllu --dev gold/dev.conllu --test gold/test.conllu \\
         --out tagged --folds 10 --jobs 2
 
-Writes ``tagged/{train,dev,test}.conllu``, which differ from the files given in UPOS and XPOS only; a kind of tag that
-train does not have stays as it is. If it is stopped, the same command goes on. (``easyfirst train --parts
-tagger,parser`` does the same for one parser; this is for many that are to read the same tags.)
+Writes ``tagged/{train,dev,test}.conllu``, which differ from the input files only in UPOS and XPOS. A kind of tag that
+train does not have is left unchanged. If the command is stopped, running it again resumes. (``easyfirst train --parts
+tagger,parser`` does the same for one parser; use this script if several parsers should read the same tags.)
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ PARTS = ("train", "dev", "test")
 
 
 class Report:
-    """Says how the folds go."""
+    """A reporter that prints the accuracy of each fold."""
 
     def progress(self, epoch: int, share: float, loss: float) -> None:
         pass
@@ -47,7 +47,7 @@ class Report:
 
 
 def train_tagger(options: argparse.Namespace) -> Tagger:
-    """The tagger of dev and test, by the command a user has."""
+    """Train the tagger for dev and test with ``easyfirst train``."""
     out = options.out / "model"
     command = [sys.executable, "-m", "easyfirst", "train", str(options.train), "--dev", str(options.dev)]
     command += ["--out", str(out), "--parts", "tagger", "--seed", str(options.seed)]
@@ -73,33 +73,33 @@ def arguments() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     for name in PARTS:
         parser.add_argument(f"--{name}", type=Path, required=True, help="CoNLL-U with gold tags")
-    parser.add_argument("--out", type=Path, required=True, help="the folder for the tagged files and for the tagger")
+    parser.add_argument("--out", type=Path, required=True, help="the folder for the tagged files and the tagger")
     parser.add_argument("--folds", type=int, default=10)
-    parser.add_argument("--jobs", type=int, default=1, help="folds to train at a time")
+    parser.add_argument("--jobs", type=int, default=1, help="how many folds are trained at a time")
     parser.add_argument("--epochs", type=int, default=TaggerTraining().epochs)
     parser.add_argument("--seed", type=int, default=1)
     return parser
 
 
 def run(options: argparse.Namespace) -> None:
-    """Read and check everything before anything is trained."""
+    """Read and check all inputs, then train."""
     gold = {name: read_treebank(getattr(options, name), is_partial=True).sentences for name in PARTS}
     for name in PARTS:
         if _tagged(options, name).resolve() == getattr(options, name).resolve():
-            raise ConfigError(f"--out {options.out}: {_tagged(options, name)} would be overwritten; choose another")
+            raise ConfigError(f"--out {options.out}: {_tagged(options, name)} would be overwritten; give another")
     if not 2 <= options.folds <= len(gold["train"]):
-        raise ConfigError(f"--folds: at least 2, and at most as many as sentences, {len(gold['train'])}")
+        raise ConfigError(f"--folds must be from 2 to the number of sentences, {len(gold['train'])}")
     if options.jobs < 1 or options.epochs < 1:
-        raise ConfigError("--jobs and --epochs: at least 1")
+        raise ConfigError("--jobs and --epochs must be at least 1")
     options.out.mkdir(parents=True, exist_ok=True)
     try:
         learn(options, gold)
     except EasyFirstError as error:
-        raise ConfigError(f"{error} (to begin anew, give another --out)") from error
+        raise ConfigError(f"{error} (to start over, give another --out)") from error
 
 
 def learn(options: argparse.Namespace, gold: Mapping[str, Sequence[Sentence]]) -> None:
-    """Train, or go on with what is in the folder, and write what it predicts."""
+    """Train, or resume what is in the folder, and write the predicted tags."""
     tagger = train_tagger(options)
     for name in ("dev", "test"):
         write(_tagged(options, name), gold[name], tagger.tag([tagger.untagged(sentence) for sentence in gold[name]]))
@@ -130,9 +130,9 @@ def main() -> None:
     except (EasyFirstError, OSError) as error:
         parser.error(str(error))
     except subprocess.CalledProcessError as error:
-        sys.exit(error.returncode)  # it has said why
+        sys.exit(error.returncode)  # the command has printed the reason
     except KeyboardInterrupt:
-        print("stopped; the same command goes on", file=sys.stderr)
+        print("stopped; run the same command to resume", file=sys.stderr)
         sys.exit(130)
 
 

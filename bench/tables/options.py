@@ -1,4 +1,4 @@
-"""Whether ``easyfirst train`` would take what a row declares: said before the first run, not when its turn comes."""
+"""Check a row's options against ``easyfirst train`` before the first run starts."""
 
 from __future__ import annotations
 
@@ -8,21 +8,23 @@ from functools import cache
 from typing import Any
 
 import typer
-from declarations import DeclarationError
 
+from bench.tables.declarations import DeclarationError
 from easyfirst.cli import build_app
 from easyfirst.errors import ConfigError
 from easyfirst.model.parser_config import preset
 
 VECTORS = {"{vectors}": "vectors", "{positional}": "positional"}
-"""What stands in a row's options for a file of word vectors of the row's language, and what the treebank calls it."""
-OURS = frozenset({"seed", "out", "dev", "resume", "overwrite", "set", "licence", "jobs", "threads", "quiet", "help"})
-"""Options that are not for rows."""
+"""The placeholders for word vectors in a row's options, and the treebank's key that names the file."""
+RESERVED = frozenset(
+    {"seed", "out", "dev", "resume", "overwrite", "set", "licence", "jobs", "threads", "quiet", "help"}
+)
+"""Options that only the runner sets."""
 
 
 @cache
 def known_options() -> Mapping[str, Any]:
-    """Of ``easyfirst train``, by their names without dashes."""
+    """Return the options of ``easyfirst train`` by name, without dashes."""
     train = typer.main.get_command(build_app()).commands["train"]  # pyright: ignore[reportAttributeAccessIssue]
     named = ((option, parameter) for parameter in train.params for option in parameter.opts)
     return {name.removeprefix("--"): parameter for name, parameter in named if name.startswith("--")}
@@ -31,8 +33,8 @@ def known_options() -> Mapping[str, Any]:
 def _check_value(place: str, name: str, value: Any) -> None:
     option = known_options()[name]
     if option.is_flag != isinstance(value, bool):
-        said = "write true or false" if option.is_flag else "give it a value"
-        raise DeclarationError(f"{place}: {name} is {str(value).lower()}; {said}")
+        allowed = "true or false" if option.is_flag else "a value"
+        raise DeclarationError(f"{place}: {name} must be {allowed}, not {str(value).lower()}")
     try:
         option.type.convert(value if option.is_flag else str(value), option, None)
     except typer.BadParameter as error:
@@ -40,27 +42,28 @@ def _check_value(place: str, name: str, value: Any) -> None:
 
 
 def check_options(place: str, options: Mapping[str, Any], settings: Mapping[str, Any], *, predicted_tags: bool) -> None:
-    """Unknown options, presets and settings; those of the tagger and the tokenizer are left to the training."""
+    """Raise :class:`DeclarationError` for unknown options, presets and settings of the parser. The settings of the
+    tagger and the tokenizer are checked by the training command."""
     if unknown := sorted({*options} - {*known_options()}):
-        meant = difflib.get_close_matches(unknown[0], known_options(), 1)
-        hint = f"; is --{meant[0]} meant?" if meant else ""
+        similar = difflib.get_close_matches(unknown[0], known_options(), 1)
+        hint = f"; did you mean --{similar[0]}?" if similar else ""
         raise DeclarationError(f"{place}: easyfirst train has no option --{unknown[0]}{hint}")
-    if ours := sorted({*options} & OURS):
-        raise DeclarationError(f"{place}: {', '.join(ours)}: the runner sets this itself; take it out")
+    if reserved := sorted({*options} & RESERVED):
+        raise DeclarationError(f"{place}: {', '.join(reserved)} is set by the runner; remove it")
     for name, value in options.items():
         if not isinstance(value, str | int | float):
-            raise DeclarationError(f"{place}: {name} is {value!r}; give a text, a number, true or false")
+            raise DeclarationError(f"{place}: {name} must be a string, a number, true or false, not {value!r}")
         if str(value).startswith("{") and value not in VECTORS:
-            raise DeclarationError(f"{place}: {name} is {value}; there are {' and '.join(VECTORS)}")
+            raise DeclarationError(f"{place}: unknown placeholder {value} for {name}; use {' or '.join(VECTORS)}")
         _check_value(place, name, value)
     if predicted_tags and "tagger" not in str(options.get("parts", "")) and options.get("parts") != "all":
-        raise DeclarationError(f"{place}: predicted_tags, but no tagger is trained: add parts = 'tagger,parser'")
+        raise DeclarationError(f"{place}: predicted_tags needs a tagger; add parts = 'tagger,parser'")
     tables: dict[str, dict[str, Any]] = {name: {} for name in ("network", "training", "tagger", "tokenizer")}
     for key, value in settings.items():
         table, dot, name = key.partition(".")
         if not dot or table not in tables:
             raise DeclarationError(
-                f"{place}: unknown setting {key}; write TABLE.NAME, where TABLE is {', '.join(tables)}"
+                f"{place}: unknown setting {key}; write TABLE.NAME, where TABLE is one of {', '.join(tables)}"
             )
         tables[table][name] = value
     tags = {"tags": options["tags"]} if "tags" in options else {}

@@ -1,10 +1,10 @@
-"""Attachment scores that leave words out by their gold tag, as is usual on PTB and CTB.
+"""Compute attachment scores without the words that have certain gold tags, as is usual on PTB and CTB.
 
-    python bench/tables/score_by_tags.py gold.conllu system.conllu --tags "\\`\\` '' : , ."      # PTB
-    python bench/tables/score_by_tags.py gold.conllu system.conllu --tags PU                  # CTB
+    python -m bench.tables.score_by_tags gold.conllu system.conllu --tags "\\`\\` '' : , ."      # PTB
+    python -m bench.tables.score_by_tags gold.conllu system.conllu --tags PU                  # CTB
 
-``easyfirst evaluate`` knows punctuation by its characters (its convention ``conllx``), which differs a little: PTB's
-opening quotes are no Unicode punctuation, and its percent sign is. Tags are those of XPOS in the gold file.
+``easyfirst evaluate`` identifies punctuation by its characters (convention ``conllx``), which differs slightly: PTB's
+opening quotes are not Unicode punctuation, but its percent sign is. The tags are those of the XPOS column of gold.
 """
 
 from __future__ import annotations
@@ -19,19 +19,19 @@ from easyfirst.treebank.scores import Tally
 from easyfirst.treebank.sentence import Sentence
 
 
-def score(gold: Sequence[Sentence], system: Sequence[Sentence], left_out: Collection[str]) -> Tally:
-    """Heads and labelled heads of the words whose tag is not left out."""
+def score(gold: Sequence[Sentence], system: Sequence[Sentence], excluded: Collection[str]) -> Tally:
+    """Count correct heads and labelled heads of the words whose tag is not excluded."""
     if len(gold) != len(system) or not gold:
-        raise InputError(f"{len(gold):,} gold sentences and {len(system):,} of the system cannot be compared")
-    if unknown := {*left_out} - {tag for sentence in gold for tag in sentence.xpos}:
+        raise InputError(f"cannot compare {len(gold):,} gold sentences with {len(system):,} system sentences")
+    if unknown := {*excluded} - {tag for sentence in gold for tag in sentence.xpos}:
         raise InputError(f"--tags: no word has the XPOS tag {' or '.join(sorted(unknown))}")
     words = heads = labelled = 0
     for number, (one, other) in enumerate(zip(gold, system, strict=True), 1):
         if one.forms != other.forms:
-            raise InputError(f"sentence {number:,}: the two files do not have the same words")
+            raise InputError(f"sentence {number:,}: the words of the two files differ")
         columns = (one.xpos, one.heads, other.heads, one.relations, other.relations)
         for tag, head, found, relation, label in zip(*columns, strict=True):
-            if tag not in left_out:
+            if tag not in excluded:
                 words += 1
                 heads += head == found
                 labelled += head == found and relation == label
@@ -42,7 +42,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("gold", type=Path)
     parser.add_argument("system", type=Path)
-    parser.add_argument("--tags", required=True, help="the tags to leave out, separated by spaces")
+    parser.add_argument("--tags", required=True, help="the tags to exclude, separated by spaces")
     options = parser.parse_args()
     try:
         gold, system = list(read_conllu(options.gold)), list(read_conllu(options.system))

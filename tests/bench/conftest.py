@@ -1,17 +1,26 @@
-"""The scripts of bench/tables, which are no package and need Python 3.11 and a POSIX system; and some toy data."""
+"""Toy data. The tests of bench need Python 3.11 (for TOML) and a POSIX system."""
 
 from __future__ import annotations
 
 import importlib.util
-import sys
 from pathlib import Path
 
 import pytest
 
 ROOT = Path(__file__).resolve().parent.parent.parent
-sys.path.append(str(ROOT / "bench" / "tables"))
 HAS_ALL = all(importlib.util.find_spec(name) for name in ("tomllib", "fcntl"))
-collect_ignore = [] if HAS_ALL else ["test_declarations.py", "test_recipe.py", "test_results_page.py", "test_runner.py"]
+collect_ignore_glob = [] if HAS_ALL else ["test_*.py"]
+TREEBANKS = """
+[en]
+name = "toy"
+tags = "gold UPOS tags"
+train = "train.conllu"
+dev = "dev.conllu"
+test = "test.conllu"
+vectors = "none.txt"
+licence = "Apache-2.0"
+minutes = 1
+"""
 
 
 @pytest.fixture
@@ -22,3 +31,10 @@ def toys(tmp_path: Path) -> Path:
         text = "".join(f"{block}\n\n" for block in blocks[2 * number : 2 * number + 2])
         (tmp_path / f"{name}.conllu").write_text(text, encoding="utf-8")
     return tmp_path
+
+
+@pytest.fixture
+def place(toys: Path) -> Path:
+    """The toy data with a file that declares the treebank."""
+    (toys / "treebanks.toml").write_text(TREEBANKS, encoding="utf-8")
+    return toys

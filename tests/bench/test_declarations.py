@@ -1,4 +1,4 @@
-"""The tables as they are declared: what stands there is right and can be run, and mistakes are told."""
+"""The declarations of the tables: they are correct and can be run, and mistakes are reported with their place."""
 
 from __future__ import annotations
 
@@ -6,11 +6,12 @@ import dataclasses
 from collections.abc import Iterator
 from pathlib import Path
 
-import experiments
 import pytest
-import render
-import results
 
+from bench.tables import experiments, render
+from bench.tables.declarations import DeclarationError
+from bench.tables.plan_files import TREEBANKS, read_plan
+from bench.tables.records import Results
 from easyfirst.model.tagger_config import TaggerConfig, TaggerTraining
 
 ROOT = Path(__file__).resolve().parent.parent.parent
@@ -38,7 +39,7 @@ FIGURES = [
 
 
 def declared_rows() -> Iterator[tuple[str, experiments.Row]]:
-    for table in experiments.read_plan().tables:
+    for table in read_plan().tables:
         for row in table.rows:
             yield f"{table.id}.{row.id}", row
 
@@ -63,48 +64,51 @@ class TestDeclarations:
         [
             (
                 "options = { embedings = 'x' }",
-                r"^t\.a: easyfirst train has no option --embedings; is --embeddings meant\?$",
+                r"^t\.a: easyfirst train has no option --embedings; did you mean --embeddings\?$",
             ),
             ("options = { xyz = 'x' }", r"^t\.a: easyfirst train has no option --xyz$"),
             ("options = { epochs = 'three' }", r"^t\.a: epochs: 'three' is not a valid int"),
             ("options = { epochs = 0 }", r"^t\.a: training.epochs must be"),
-            ("options = { epochs = true }", r"^t\.a: epochs is true; give it a value"),
-            ("options = { no-dynamic-oracle = 1 }", r"^t\.a: no-dynamic-oracle is 1; write true or false"),
-            ("options = { jobs = 8 }", r"^t\.a: jobs: the runner sets this itself"),
-            ("", r"^t\.a: nothing to train; write options = \{\} for the table's own"),
+            ("options = { epochs = true }", r"^t\.a: epochs must be a value, not true"),
+            ("options = { no-dynamic-oracle = 1 }", r"^t\.a: no-dynamic-oracle must be true or false, not 1"),
+            ("options = { jobs = 8 }", r"^t\.a: jobs is set by the runner; remove it"),
+            ("", r"^t\.a: nothing to train; write options = \{\} to use"),
             ("options = { preset = 'stronk' }", r"^t\.a: unknown preset 'stronk'; there are: bottom-up"),
             ("options = {}\nsettings = { 'training.epoch' = 3 }", r"^t\.a: unknown setting training\.epoch; there are"),
             ("options = { tags = 'foo' }", r"^t\.a: network\.tags|^t\.a: .*tags"),
-            ("options = { embeddings = '{vektors}' }", r"^t\.a: embeddings is \{vektors\}; there are \{vectors\} and"),
-            ("options = { epochs = [1] }", r"^t\.a: epochs is \[1\]; give a text, a number"),
-            ("options = { seed = 3 }", r"^t\.a: seed: the runner sets this itself"),
-            ("options = {}\npredicted_tags = true", r"^t\.a: predicted_tags, but no tagger is trained"),
+            (
+                "options = { embeddings = '{vektors}' }",
+                r"^t\.a: unknown placeholder \{vektors\} for embeddings; use",
+            ),
+            ("options = { epochs = [1] }", r"^t\.a: epochs must be a string, a number, true or false, not \[1\]"),
+            ("options = { seed = 3 }", r"^t\.a: seed is set by the runner"),
+            ("options = {}\npredicted_tags = true", r"^t\.a: predicted_tags needs a tagger"),
             ("options = {}\nsettings = { 'epochs' = 3 }", r"^t\.a: unknown setting epochs; write TABLE\.NAME"),
         ],
     )
-    def test_what_train_would_not_take(self, tmp_path: Path, row: str, message: str) -> None:
+    def test_what_train_would_reject(self, tmp_path: Path, row: str, message: str) -> None:
         path = tmp_path / "bad.toml"
         path.write_text(f"[[table]]\nid = 't'\ntitle = 'T'\n[[table.row]]\nid = 'a'\nlabel = 'A'\n{row}\n", "utf-8")
-        with pytest.raises(experiments.DeclarationError, match=message):
-            experiments.read_plan([path])
+        with pytest.raises(DeclarationError, match=message):
+            read_plan([path])
 
     def test_rows_with_the_same_options_share_a_run(self) -> None:
-        runs = experiments.read_plan().runs()
+        runs = read_plan().runs()
         assert len({run.key for run in runs}) == len(runs)
         [shared] = [run for run in runs if "rows.bilstm.en.1" in run.places]
         assert "oracle.rand.en.1" in shared.places
         assert shared.wants_test
 
-    def test_seeds_put_together_are_one_run(self) -> None:
-        runs = {run.name: run for run in experiments.read_plan().runs()}
-        together = runs["strong.gold-together.en.1+2"]
-        assert [member.name for member in together.members] == [f"strong.gold.en.{seed}" for seed in (1, 2)]
-        assert together.members[0].key == runs["strong.gold.en.1"].key
-        assert together.key not in {member.key for member in together.members}
+    def test_an_ensemble_is_one_run(self) -> None:
+        runs = {run.name: run for run in read_plan().runs()}
+        ensemble = runs["strong.gold-together.en.1+2"]
+        assert [member.name for member in ensemble.members] == [f"strong.gold.en.{seed}" for seed in (1, 2)]
+        assert ensemble.members[0].key == runs["strong.gold.en.1"].key
+        assert ensemble.key not in {member.key for member in ensemble.members}
         assert runs["strong.predicted-together.en.1+2+3+4+5"].predicted_tags
 
     def test_vectors_are_part_of_the_key(self) -> None:
-        plan = experiments.read_plan()
+        plan = read_plan()
         runs = {run.name: run for run in plan.runs()}
         assert runs["rows.external.en.1"].vectors == {"{vectors}": "en-100d.npz"}
         assert runs["strong.gold.en.1"].vectors == {"{positional}": "en-300d.npz"}
@@ -113,11 +117,11 @@ class TestDeclarations:
         others = dataclasses.replace(run, treebank=dataclasses.replace(run.treebank, positional="others.npz"))
         assert others.key != run.key
 
-    def test_vectors_that_a_treebank_does_not_have(self, tmp_path: Path) -> None:
-        treebanks = experiments.TREEBANKS.read_text(encoding="utf-8").replace('positional = "en-300d.npz"', "")
+    def test_vectors_missing_from_the_treebank(self, tmp_path: Path) -> None:
+        treebanks = TREEBANKS.read_text(encoding="utf-8").replace('positional = "en-300d.npz"', "")
         (tmp_path / "treebanks.toml").write_text(treebanks, encoding="utf-8")
-        with pytest.raises(experiments.DeclarationError, match=r"strong\.gold: its embeddings are {positional}, but"):
-            experiments.read_plan(treebanks=tmp_path / "treebanks.toml")
+        with pytest.raises(DeclarationError, match=r"strong\.gold: embeddings is {positional}, but"):
+            read_plan(treebanks=tmp_path / "treebanks.toml")
 
     def test_seeds_by_language(self) -> None:
         row = experiments.Row("a", "A", seeds={"zh": [1, 2]})
@@ -126,7 +130,7 @@ class TestDeclarations:
 
     @pytest.mark.parametrize(("row", "english", "chinese"), FIGURES)
     def test_figures_of_the_paper(self, row: str, english: str, chinese: str) -> None:
-        """Copied from the paper a second time: dev UAS, LAS, test UAS, LAS."""
+        """The figures were copied from the paper twice, independently: dev UAS, LAS, test UAS, LAS."""
         paper = dict(declared_rows())[row].paper
         for language, figures in (("en", english), ("zh", chinese)):
             dev_and_test = [paper.get(language, {}).get(part, []) for part in ("dev", "test")]
@@ -142,7 +146,7 @@ class TestDeclarations:
                 assert rows[here].paper[language]["dev"] == rows[there].paper[language]["dev"]
 
     def test_licensed_treebanks_have_the_papers_tags(self) -> None:
-        plan = experiments.read_plan([TABLES / "paper.toml"], TABLES / "licensed.toml")
+        plan = read_plan([TABLES / "paper.toml"], TABLES / "licensed.toml")
         tags = {run.places[0]: run.options["tags"] for run in plan.runs()}
         assert tags.pop("rows.no-tags.en.1") == tags.pop("rows.no-tags.zh.1") == "none"
         assert set(tags.values()) == {"xpos"}
@@ -178,13 +182,13 @@ class TestDeclarations:
     def test_mistakes(self, tmp_path: Path, text: str) -> None:
         path = tmp_path / "bad.toml"
         path.write_text(text, encoding="utf-8")
-        with pytest.raises(experiments.DeclarationError, match=r"bad\.toml|^t\.|there is no row"):
-            experiments.read_plan([path])
+        with pytest.raises(DeclarationError, match=r"bad\.toml|^t\.|there is no row"):
+            read_plan([path])
 
     @pytest.mark.parametrize(
         ("text", "message"),
         [
-            (ROW + ROW.partition("'T'\n")[2], r"^t\.a: two rows with one id"),
+            (ROW + ROW.partition("'T'\n")[2], r"^t\.a: two rows have this id"),
             (ROW.replace("'T'\n", "'T'\nagainst = 'z'\n"), r"^against, in table t: there is no row t\.z"),
             (
                 ROW + "[[table.row]]\nid = 'b'\nlabel = 'B'\ncombines = 'z'\n",
@@ -194,72 +198,76 @@ class TestDeclarations:
                 ROW + "[[finding]]\nid = 'f'\nclaim = 'c'\npairs = [['t.a', 't.z']]\n",
                 "^pairs, in finding f: there is no",
             ),
-            (ROW.replace("'T'\n", "'T'\nlangguages = []\n"), "unknown langguages; there are id, title, languages"),
+            (
+                ROW.replace("'T'\n", "'T'\nlangguages = []\n"),
+                "unknown key langguages; allowed are id, title,",
+            ),
             (ROW.replace("'T'\n", "'T'\nx = 1\n"), "tags, row, options, settings, seeds, cost$"),
             (ROW + "x = 1\n", "combines, paper, inherit$"),
-            (ROW + ROW, "^t: two tables with one id"),
+            (ROW + ROW, "^t: two tables have this id"),
             (
                 ROW + "[[finding]]\nid = 'f'\nclaim = 'c'\npairs = [['t.a']]\n",
-                r"finding f: \['t\.a'\] is no pair of rows",
+                r"finding f: \['t\.a'\] is not a pair of rows",
             ),
-            (ROW + "paper.en = { foo = [1.0, 2.0] }\n", r"^t\.a: paper has dev and test, not foo"),
+            (ROW + "paper.en = { foo = [1.0, 2.0] }\n", r"^t\.a: paper has only dev and test, not foo"),
             (
                 ROW.replace("'T'\n", "'T'\nagainst = 'b'\n") + "[[table.row]]\nid = 'b'\nlabel = 'B'\noptions = {}\n",
-                "^t: against is b, which must be the table's first row",
+                "^t: against is b, but it must be the table's first row",
             ),
             (
                 ROW + "[[reference]]\nlabel = 'R'\nrow = 't.a'\nlanguage = 'xx'\nepochs = [[1.0, 2.0]]\n",
                 "^reference R: unknown language xx",
             ),
-            (ROW + "seeds = { dee = [1, 2] }\n", r"^t\.a: unknown language dee; there are en, zh$"),
-            (ROW + "seeds = 2\n", r"give a list \(\[…\]\), each a whole number, or a table"),
-            (ROW.replace("'a'", "'a/b'"), r"^table t: 'a/b' is part of the names of runs; take letters"),
-            (ROW.replace("'t'", "'t.u'"), r"^table t\.u: 't\.u' is part of the names"),
+            (ROW + "seeds = { dee = [1, 2] }\n", r"^t\.a: unknown language dee; the languages are en, zh$"),
+            (ROW + "seeds = 2\n", r"seeds must be a list \(\[…\]\), each an integer, or a table"),
+            (ROW.replace("'a'", "'a/b'"), r"^table t: 'a/b' becomes part of run names; use only letters"),
+            (ROW.replace("'t'", "'t.u'"), r"^table t\.u: 't\.u' becomes part of run names"),
         ],
     )
-    def test_messages_say_where_and_what_there_is(self, tmp_path: Path, text: str, message: str) -> None:
+    def test_messages_name_the_place_and_the_alternatives(self, tmp_path: Path, text: str, message: str) -> None:
         path = tmp_path / "bad.toml"
         path.write_text(text, encoding="utf-8")
-        with pytest.raises(experiments.DeclarationError, match=message):
-            experiments.read_plan([path])
+        with pytest.raises(DeclarationError, match=message):
+            read_plan([path])
 
     def test_options_of_a_treebank_are_checked_too(self, tmp_path: Path) -> None:
         treebanks = (
             (TABLES / "treebanks.toml").read_text().replace("minutes = 35", "minutes = 35\noptions = { tagz = 'x' }")
         )
         (tmp_path / "treebanks.toml").write_text(treebanks, encoding="utf-8")
-        with pytest.raises(
-            experiments.DeclarationError, match=r"^rows\.bottom-up: easyfirst train has no option --tagz"
-        ):
-            experiments.read_plan([TABLES / "paper.toml"], tmp_path / "treebanks.toml")
+        with pytest.raises(DeclarationError, match=r"^rows\.bottom-up: easyfirst train has no option --tagz"):
+            read_plan([TABLES / "paper.toml"], tmp_path / "treebanks.toml")
 
     def test_mistakes_in_treebanks(self, tmp_path: Path) -> None:
         path = tmp_path / "bad.toml"
         for text, message in (
-            ("en = 3", "where a table is wanted"),
-            ("[en]\nname = 'x'", r"\[en\]: lacks tags, train"),
-            ((TABLES / "treebanks.toml").read_text().replace("minutes = 35", "minutes = 'many'"), "minutes is 'many'"),
+            ("en = 3", "must be a table, not 3"),
+            ("[en]\nname = 'x'", r"\[en\]: missing tags, train"),
+            (
+                (TABLES / "treebanks.toml").read_text().replace("minutes = 35", "minutes = 'many'"),
+                "minutes must be a number",
+            ),
             (
                 (TABLES / "treebanks.toml").read_text().replace("minutes = 35", "minute = 35"),
-                "unknown minute; there are name, tags",
+                "unknown key minute; allowed are name, tags",
             ),
             (
                 (TABLES / "treebanks.toml").read_text().replace("minutes = 35", "minutes = 35\nlanguage = 'x'"),
-                "unknown language; there are",
+                "unknown key language; allowed are",
             ),
-            ("['e n']\nname = 'x'", "'e n' is part of the names of runs"),
+            ("['e n']\nname = 'x'", "'e n' becomes part of run names"),
         ):
             path.write_text(text, encoding="utf-8")
-            with pytest.raises(experiments.DeclarationError, match=message):
-                experiments.read_plan([TABLES / "paper.toml"], path)
+            with pytest.raises(DeclarationError, match=message):
+                read_plan([TABLES / "paper.toml"], path)
         path.write_bytes(b"\xff")
-        with pytest.raises(experiments.DeclarationError, match=r"bad\.toml"):
-            experiments.read_plan([path])
+        with pytest.raises(DeclarationError, match=r"bad\.toml"):
+            read_plan([path])
 
     def test_one_treebank_alone(self, tmp_path: Path) -> None:
         path = tmp_path / "ptb.toml"
         path.write_text((TABLES / "licensed.toml").read_text(encoding="utf-8").partition("[zh]")[0], encoding="utf-8")
-        plan = experiments.read_plan([TABLES / "paper.toml"], path)
+        plan = read_plan([TABLES / "paper.toml"], path)
         assert {run.treebank.language for run in plan.runs()} == {"en"}
-        page = render.page(plan, results.Results(tmp_path / "none.jsonl"), None)
-        assert "Chinese" not in page.partition("## What the paper found")[0]
+        page = render.page(plan, Results(tmp_path / "none.jsonl"), None)
+        assert "Chinese" not in page.partition("## The paper's findings")[0]

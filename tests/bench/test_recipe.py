@@ -1,4 +1,4 @@
-"""The scripts that docs/recipe.md tells the owners of PTB and CTB to use, and one that looks into a finding."""
+"""The scripts that docs/development/recipe.md describes for PTB and CTB, and the analysis by modifiers."""
 
 from __future__ import annotations
 
@@ -6,37 +6,32 @@ import os
 import re
 import shutil
 import subprocess
-import sys
 import textwrap
 from pathlib import Path
 
-import by_modifiers
-import check_split
-import experiments
-import jackknife_tags
 import pytest
-import render
-import score_by_tags
-from results import Results
 
+from bench.tables import by_modifiers, check_split, jackknife_tags, render, score_by_tags
+from bench.tables.plan_files import read_plan
+from bench.tables.records import Results
 from easyfirst.errors import InputError
 from easyfirst.treebank.conllu import read_conllu
 from easyfirst.treebank.scores import Tally
 from easyfirst.treebank.tree import Tree
+from tests.bench.toy_runs import run_module
 
 ROOT = Path(__file__).resolve().parent.parent.parent
-TABLES = ROOT / "bench" / "tables"
 TOY = ROOT / "examples" / "toy"
-RECIPE = ROOT / "docs" / "recipe.md"
+RECIPE = ROOT / "docs" / "development" / "recipe.md"
 
 
 def test_tables_of_ones_own(tmp_path: Path) -> None:
-    """What the page shows is read as it says."""
+    """The example files of the page declare what the page says."""
     page = RECIPE.read_text(encoding="utf-8")
     for name in ("mine-treebanks.toml", "mine.toml"):
         [block] = re.findall(rf"<!-- {re.escape(name)} -->\n```toml\n(.*?)```", page, re.DOTALL)
         (tmp_path / name).write_text(block, encoding="utf-8")
-    plan = experiments.read_plan([tmp_path / "mine.toml"], tmp_path / "mine-treebanks.toml")
+    plan = read_plan([tmp_path / "mine.toml"], tmp_path / "mine-treebanks.toml")
     runs = {run.name: run for run in plan.runs()}
     plain, wide, none = (f"sizes.{row}.de.1" for row in ("plain", "wide", "none"))
     assert {*runs} == {plain, wide, none, "sizes.plain.de.2", "sizes.wide.de.2", "sizes.together.de.1+2"}
@@ -57,19 +52,18 @@ def test_counts(tmp_path: Path) -> None:
     counts = check_split.count(path)
     assert counts.values == {"sentences": 2, "words": 5, "relations": 4, "UPOS": 1, "XPOS": 5}
     assert counts.non_projective_sentences == 50
-    command = [sys.executable, str(TABLES / "check_split.py"), *[str(path)] * 3]
-    assert subprocess.run(command, check=True, capture_output=True).stdout.count(b"words 5,") == 3
-    done = subprocess.run([*command, "--treebank", "ptb"], check=False, capture_output=True, text=True)
+    command = ["tables.check_split", *[str(path)] * 3]
+    assert run_module(*command).stdout.count("words 5,") == 3
+    done = run_module(*command, "--treebank", "ptb")
     assert done.returncode == 1
     assert "words 5 (WRONG: 950,028)" in done.stdout
     assert "relations 4 (check: 45 expected)" in done.stdout
-    assert subprocess.run([*command, "--treebank", "ctb"], check=False, capture_output=True).returncode == 0
+    assert run_module(*command, "--treebank", "ctb").returncode == 0
     (tmp_path / "empty.conllu").touch()
-    for name, said in (("empty.conllu", "has no sentences"), ("none.conllu", "none.conllu")):
-        wrong = [*command[:-1], str(tmp_path / name), "--treebank", "ctb"]
-        done = subprocess.run(wrong, check=False, capture_output=True, text=True)
+    for name, message in (("empty.conllu", "has no sentences"), ("none.conllu", "none.conllu")):
+        done = run_module(*command[:-1], str(tmp_path / name), "--treebank", "ctb")
         assert done.returncode == 2
-        assert said in done.stderr
+        assert message in done.stderr
         assert "Traceback" not in done.stderr
 
 
@@ -83,10 +77,9 @@ def test_scores_by_tags(tmp_path: Path) -> None:
     assert (tally.words, tally.heads, tally.labelled) == (2, 2, 1)
     with pytest.raises(InputError, match="no word has the XPOS tag PU"):
         score_by_tags.score(*files, {"``", "PU"})
-    with pytest.raises(InputError, match="1 gold sentences and 0"):
+    with pytest.raises(InputError, match="cannot compare 1 gold sentences with 0"):
         score_by_tags.score(files[0], [], {"``"})
-    command = [sys.executable, str(TABLES / "score_by_tags.py"), str(tmp_path / "gold"), str(tmp_path / "none")]
-    done = subprocess.run([*command, "--tags", "PU"], check=False, capture_output=True, text=True)
+    done = run_module("tables.score_by_tags", str(tmp_path / "gold"), str(tmp_path / "none"), "--tags", "PU")
     assert done.returncode == 2
     assert "error: " in done.stderr
     assert "Traceback" not in done.stderr
@@ -94,18 +87,14 @@ def test_scores_by_tags(tmp_path: Path) -> None:
 
 @pytest.mark.slow
 def test_jackknifed_tags(toys: Path) -> None:
-    """Of a treebank that has XPOS alone, as PTB has; stopped and given again."""
+    """Tag a treebank that has only XPOS, like PTB; stop, and resume."""
     shutil.copy(TOY / "handwritten.conllu", toys / "train.conllu")
     for path in (toys / f"{name}.conllu" for name in jackknife_tags.PARTS):
         path.write_bytes(re.sub(rb"(?m)^(\d+\t[^\t]+\t[^\t]+\t)[A-Z]+", rb"\1_", path.read_bytes()))
-    command = [sys.executable, str(TABLES / "jackknife_tags.py")]
-    command += [f"--{name}={toys / name}.conllu" for name in jackknife_tags.PARTS]
+    command = ["tables.jackknife_tags", *(f"--{name}={toys / name}.conllu" for name in jackknife_tags.PARTS)]
     command += ["--out", str(toys / "tagged"), "--folds", "2", "--epochs", "1"]
-
-    def said() -> str:
-        return subprocess.run(command, check=True, capture_output=True, text=True, timeout=600).stdout
-
-    first = said()
+    first = run_module(*command)
+    assert first.returncode == 0, first.stderr
     for name in jackknife_tags.PARTS:
         made, gold = (list(read_conllu(folder / f"{name}.conllu")) for folder in (toys / "tagged", toys))
         assert [sentence.forms for sentence in made] == [sentence.forms for sentence in gold]
@@ -116,12 +105,12 @@ def test_jackknifed_tags(toys: Path) -> None:
     fold = toys / "tagged" / "jackknife" / "fold-1.json"
     when = fold.stat().st_mtime_ns
     (toys / "tagged" / "train.conllu").unlink()
-    assert said() == first
+    assert run_module(*command).stdout == first.stdout
     assert (toys / "tagged" / "train.conllu").read_bytes() == before
     assert fold.stat().st_mtime_ns == when
-    other = subprocess.run([*command, "--folds", "3"], check=False, capture_output=True, text=True, timeout=600)
+    other = run_module(*command, "--folds", "3")
     assert other.returncode == 2
-    assert "(to begin anew, give another --out)" in other.stderr
+    assert "(to start over, give another --out)" in other.stderr
 
 
 JAVA = r"""#!/bin/sh
@@ -132,11 +121,11 @@ else  # the Stanford Parser, whose last argument is a file
     awk 'BEGIN { OFS = "\t" } { print 1, $0, "_", "NN", "NN", "_", 0, "root", "_", "_"; print "" }' "$file"
 fi
 """
-"""In place of the converters: the "trees" of the test are words, one a line."""
+"""A stand-in for the converters: the "trees" of the test are words, one per line."""
 
 
 def converted(tmp_path: Path, heading: str, **folders: Path) -> dict[str, list[str]]:
-    """The words of each part that the commands of a section of the recipe have made; a tag and a head each have."""
+    """Run the commands of a section of the recipe, and return the words of each part."""
     section = RECIPE.read_text(encoding="utf-8").partition(f"\n## {heading}")[2].partition("\n## ")[0]
     script = textwrap.dedent(re.findall(r"```sh\n(.*?)```", section, re.DOTALL)[0])
     (tmp_path / "java").write_text(JAVA, encoding="utf-8")
@@ -162,9 +151,9 @@ def test_conversion_of_ptb(tmp_path: Path) -> None:
     assert parts == {"train": [f"w{section}" for section in range(2, 22)], "dev": ["w22"], "test": ["w23"]}
 
 
-@pytest.mark.skipif(shutil.which("iconv") is None, reason="the recipe needs iconv")
+@pytest.mark.skipif(shutil.which("iconv") is None, reason="iconv is not installed")
 def test_conversion_of_ctb(tmp_path: Path) -> None:
-    """Numbers of three digits and of four; lines in angle brackets go."""
+    """File numbers have three or four digits; lines in angle brackets are removed."""
     folder = tmp_path / "bracketed"
     folder.mkdir()
     for number in (1, 815, 816, 885, 886, 931, 932, 1000, 1001, 1136, 1137, 1147, 1148, 1151, 1152):
@@ -178,21 +167,21 @@ def test_conversion_of_ctb(tmp_path: Path) -> None:
     }
 
 
-def test_mistakes_before_tags_are_learnt(toys: Path) -> None:
-    def said(*options: str) -> str:
-        command = [sys.executable, str(TABLES / "jackknife_tags.py"), "--out", str(toys / "tagged")]
+def test_mistakes_before_taggers_are_trained(toys: Path) -> None:
+    def message(*options: str) -> str:
+        command = ["tables.jackknife_tags", "--out", str(toys / "tagged")]
         for name in ("train", "dev", "test"):
             command += [f"--{name}", str(toys / f"{name}.conllu")]
-        done = subprocess.run([*command, *options], check=False, capture_output=True, text=True)
+        done = run_module(*command, *options)
         assert (done.returncode, (toys / "tagged").exists()) == (2, False)
         assert "Traceback" not in done.stderr
         return done.stderr
 
-    assert "no such file" in said("--test", str(toys / "none.conllu"))
-    assert "--folds: at least 2" in said("--folds", "1")
-    assert "as many as sentences, 2" in said("--folds", "3")
-    assert "--jobs and --epochs" in said("--jobs", "0", "--folds", "2")
-    assert "would be overwritten" in said("--out", str(toys))
+    assert "no such file" in message("--test", str(toys / "none.conllu"))
+    assert "--folds must be from 2" in message("--folds", "1")
+    assert "the number of sentences, 2" in message("--folds", "3")
+    assert "--jobs and --epochs" in message("--jobs", "0", "--folds", "2")
+    assert "would be overwritten" in message("--out", str(toys))
 
 
 def test_scores_by_modifiers(tmp_path: Path) -> None:

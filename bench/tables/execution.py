@@ -1,11 +1,11 @@
-"""One run: train it with the command a user has, or go on with it, or put others together; test the selected model
-once; record both.
+"""Execute one run: train, resume or build an ensemble with the ``easyfirst`` command, test the selected model once, and
+record the result.
 
-A run has a folder: ``model`` (what ``easyfirst train`` writes, checkpoint included), ``log.txt``, ``starts.jsonl`` and
-``test.json``, and if it was put together ``dev.json``. What runs is the code of this checkout. Whoever works in a
-folder holds a lock on its file ``lock``, and another on one of the slots, of which there are as many as trainings may
-run at a time. The training process inherits both locks, so they are held for as long as it lives, even if the runner
-that started it was killed.
+A run has a folder with ``model`` (the output of ``easyfirst train``, including checkpoints), ``log.txt``,
+``starts.jsonl``, ``test.json`` and, for an ensemble, ``dev.json``. The code that runs is that of this checkout. A
+process that works in a folder holds the lock on its file ``lock`` and the lock on one of the slots, which limit how
+many trainings run at a time. The training process inherits both locks and holds them as long as it lives, even if the
+runner that started it is killed.
 """
 
 from __future__ import annotations
@@ -26,13 +26,9 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from experiments import FOLDER, Run
-from results import Line, Results, append_line, is_done, read_lines
-
-sys.path.append(str(FOLDER.parent))
-
-import report
-
+from bench import report
+from bench.tables.experiments import FOLDER, Run
+from bench.tables.records import Line, Results, append_line, is_done, read_lines
 from easyfirst.errors import EasyFirstError
 
 SOURCE = FOLDER.parents[1] / "src"
@@ -42,58 +38,58 @@ METRICS = "metrics.jsonl"
 CONFIG = "config.json"
 TAGGER_SEED = "tagger.seed"
 WAIT = 0.5
-"""Seconds between two looks at a lock that another process holds."""
+"""Seconds between two attempts to take a lock that another process holds."""
 
 
 class RunError(EasyFirstError):
-    """A run that did not succeed; its log says why."""
+    """A run that failed; its log has the reason."""
 
 
 class StoppedError(Exception):
-    """A run that was not begun, because nothing is to be begun any more."""
+    """A run that was cancelled because the runner is stopping."""
 
 
 @dataclass(frozen=True, slots=True)
 class Folders:
-    """Where things are."""
+    """The folders of the treebanks, the word vectors and the runs."""
 
     data: Path
     vectors: Path
     out: Path
 
     def of(self, run: Run) -> Path:
-        """A run's own folder, also if the row has been renamed since it was made."""
+        """Return the folder of a run, even if the row has been renamed since the folder was created."""
         return next(self.out.glob(f"*-{run.key}"), self.out / f"{run.name}-{run.key}")
 
 
 def execute(run: Run, folders: Folders, results: Results, *, jobs: int, stopped: threading.Event) -> Line | None:
-    """Do all that is still to be done; what was recorded, or None if that was everything already. Raises
-    :class:`StoppedError` if ``stopped`` is set before it is done."""
+    """Do what remains of a run and return the recorded line, or None if the run was already complete. Raise
+    :class:`StoppedError` if ``stopped`` is set before the run is complete."""
     folder = folders.of(run)
     folder.mkdir(parents=True, exist_ok=True)
     slots = [folders.out / f"slot-{number}.lock" for number in range(jobs)]
-    with locked([folder / "lock"], stopped, f"waits  {run.name}: another process is at it") as lock:
+    with locked([folder / "lock"], stopped, f"waits  {run.name}: another process is working on it") as lock:
         if is_done(run, results.read()):
             return None
-        with locked(slots, stopped, f"waits  {run.name}: as many trainings are running as there may be") as slot:
+        with locked(slots, stopped, f"waits  {run.name}: all training slots are taken") as slot:
             print(f"begin  {run.name}", flush=True)
-            work = Work(run, folders, (lock, slot), stopped)
+            execution = Execution(run, folders, (lock, slot), stopped)
             if run.members:
-                work.combine()
-                line = work.record_combined(work.scores("dev"), results.read())
+                execution.combine()
+                line = execution.record_ensemble(execution.scores("dev"), results.read())
             else:
-                work.take_tagger()
-                work.train()
-                line = work.record()
-            line["test"] = work.scores("test") if run.wants_test else None
+                execution.copy_tagger()
+                execution.train()
+                line = execution.record()
+            line["test"] = execution.scores("test") if run.wants_test else None
         results.append(line)
     return line
 
 
 @contextmanager
 def locked(paths: Sequence[Path], stopped: threading.Event, message: str) -> Generator[int]:
-    """Hold the lock on one of some files; its descriptor. If it has to be waited for, the message is printed."""
-    is_told = False
+    """Hold the lock on one of the files and yield its descriptor. Print the message if it has to wait."""
+    has_printed = False
     while not stopped.is_set():
         for path in paths:
             descriptor = os.open(path, os.O_RDWR | os.O_CREAT)
@@ -103,15 +99,15 @@ def locked(paths: Sequence[Path], stopped: threading.Event, message: str) -> Gen
                     return
             finally:
                 os.close(descriptor)
-        if not is_told:
+        if not has_printed:
             print(message, flush=True)
-            is_told = True
+            has_printed = True
         stopped.wait(WAIT)
     raise StoppedError
 
 
 def is_locked(path: Path) -> bool:
-    """Whether some process holds the lock."""
+    """Return whether a process holds the lock."""
     if not path.exists():
         return False
     with path.open("rb") as stream:
@@ -127,7 +123,7 @@ def _take(descriptor: int) -> bool:
 
 
 def train_command(run: Run, folders: Folders) -> list[str]:
-    """The command of a user, but for ``--resume``."""
+    """Return the arguments of ``easyfirst``, without ``--resume``."""
     treebank = run.treebank
     command = ["train", str(folders.data / treebank.train), "--dev", str(folders.data / treebank.dev)]
     command += ["--out", str(folders.of(run) / "model"), "--seed", str(run.seed), "--licence", treebank.licence]
@@ -140,23 +136,25 @@ def train_command(run: Run, folders: Folders) -> list[str]:
 
 
 @dataclass(frozen=True, slots=True)
-class Work:
-    """What is done in a run's folder by whoever holds the locks."""
+class Execution:
+    """The execution of a run in its folder, by the process that holds the locks."""
 
     run: Run
     folders: Folders
     locks: tuple[int, ...]
-    """Descriptors, which processes that are started inherit."""
+    """File descriptors that child processes inherit."""
     stopped: threading.Event
 
     @property
     def folder(self) -> Path:
         return self.folders.of(self.run)
 
-    def take_tagger(self) -> None:
-        """If the tagger has a seed of its own, it is the same in all seeds of the row, with the tags that it predicted
-        by jackknifing: take them from one that has them, which gives what training them again would give. What it cost
-        is counted there."""
+    def copy_tagger(self) -> None:
+        """Copy the tagger and its jackknifed tags from another seed of the row, if there is one.
+
+        A tagger with a fixed seed is the same for all seeds of the row, so the copy equals what training would give.
+        Its CPU time is counted only in the run that trained it.
+        """
         model = self.folder / "model"
         if TAGGER_SEED not in self.run.settings or model.exists():
             return
@@ -170,7 +168,7 @@ class Work:
             return
 
     def _siblings(self) -> Iterator[Path]:
-        """The models of the same run with other seeds whose parsers have learnt for an epoch, and so have the rest."""
+        """Yield the models of the row's other seeds that have trained their tagger and one epoch of the parser."""
         for path in sorted(self.folders.out.glob("*-*")):
             name, _, key = path.name.rpartition("-")
             seed = name.rpartition(".")[2]
@@ -179,13 +177,13 @@ class Work:
                 yield path / "model"
 
     def train(self) -> None:
-        """Train, or go on after the last epoch that was saved."""
+        """Train, or resume from the last checkpoint."""
         is_resumed = any((self.folder / "model" / "training").rglob(CHECKPOINT))
         self._note_start(is_resumed=is_resumed)
         self._easyfirst([*train_command(self.run, self.folders), "--resume" if is_resumed else "--overwrite"])
 
     def combine(self) -> None:
-        """Put the models of a run's members together, unless the result has been scored."""
+        """Build the ensemble of the run's members, unless it has been scored already."""
         if self._scores_path("dev").exists():
             return
         require_models(self.run, self.run.members, self.folders)
@@ -194,15 +192,15 @@ class Work:
         self._easyfirst(["combine", *models, "--out", str(self.folder / "model"), "--overwrite"])
 
     def _note_start(self, *, is_resumed: bool) -> None:
-        """A model that is made anew has not been scored."""
+        """Record the start; scores of an earlier model are deleted if training starts from scratch."""
         append_line(self.folder / "starts.jsonl", {"date": _now(), "commit": commit(), "resumed": is_resumed})
         if not is_resumed:
             for part in ("dev", "test"):
                 self._scores_path(part).unlink(missing_ok=True)
 
     def _easyfirst(self, arguments: Sequence[str], printed: Path | None = None) -> None:
-        """Call the command with the code of this checkout. What it says goes to the log, and there is a file for what
-        it prints, if that is wanted. (Nothing goes through a pipe, which would break if this process were killed.)"""
+        """Run ``easyfirst`` with the code of this checkout. Messages go to the log, and so does the output unless
+        ``printed`` is given. (A pipe would break if this process were killed.)"""
         paths = [str(SOURCE), *filter(None, [os.environ.get("PYTHONPATH")])]
         log_path = self.folder / "log.txt"
         with log_path.open("ab") as log, (printed or log_path).open("wb" if printed else "ab") as out:
@@ -221,11 +219,11 @@ class Work:
         if self.stopped.is_set():
             raise StoppedError
         if process.returncode:
-            said = f"'easyfirst {arguments[0]}' ended with code {process.returncode}: {_last_line(log_path)}"
-            raise RunError(f"{self.run.name}: {said} (without the folder {self.folder} it begins anew)")
+            reason = f"'easyfirst {arguments[0]}' exited with code {process.returncode}: {_last_line(log_path)}"
+            raise RunError(f"{self.run.name}: {reason} (to start over, delete {self.folder})")
 
     def scores(self, part: str) -> dict[str, Any]:
-        """The scores of the selected model on dev or test; they are kept, so that they are never taken twice."""
+        """Return the scores of the selected model on dev or test. They are stored, so a model is scored only once."""
         path = self._scores_path(part)
         if not path.exists():
             treebank = self.run.treebank.test if part == "test" else self.run.treebank.dev
@@ -239,7 +237,7 @@ class Work:
         return self.folder / f"{part}.json"
 
     def record(self) -> Line:
-        """What is worth keeping of a finished training; the epoch that was selected is the first with the best LAS."""
+        """Return the result of a finished training. The selected epoch is the first with the best LAS on dev."""
         folder = self.folder / "model" / "training"
         epochs = read_lines(folder / METRICS)
         best = max(epochs, key=lambda epoch: epoch["dev"]["full"]["LAS"])
@@ -252,8 +250,8 @@ class Work:
             "dev_by_epoch": [[epoch["dev"]["full"]["UAS"], epoch["dev"]["full"]["LAS"]] for epoch in epochs],
         }
 
-    def record_combined(self, dev: dict[str, Any], recorded: dict[str, Line]) -> Line:
-        """The same of models put together, which took the time of all."""
+    def record_ensemble(self, dev: dict[str, Any], recorded: dict[str, Line]) -> Line:
+        """Return the result of an ensemble, whose CPU time is that of all its members."""
         members = self.run.members
         return facts(self.run, self.folders) | {
             "seed": [member.seed for member in members],
@@ -267,17 +265,17 @@ class Work:
 
 
 def require_models(run: Run, members: Iterable[Run], folders: Folders) -> None:
-    """Raise :class:`RunError` if some of those that a run is put together of have been trained, but not here."""
+    """Raise :class:`RunError` if the model of a member is not in the folder of the runs."""
     for member in members:
         if not (folders.of(member) / "model").is_dir():
             raise RunError(
-                f"{run.name}: the model of {member.name} is not in {folders.out}: trained elsewhere, or gone; "
-                "to train it here, take its line out of the results, or give another file as --results"
+                f"{run.name}: the model of {member.name} is recorded but not in {folders.out}; "
+                "to train it here, remove its line from the results or give another --results"
             )
 
 
 def checksums(run: Run, folders: Folders) -> dict[str, str]:
-    """Of the files a run is made from, by their names."""
+    """Return the checksums of a run's input files by name."""
     treebank = run.treebank
     paths = {name: folders.data / name for name in (treebank.train, treebank.dev, treebank.test)}
     paths |= {name: folders.vectors / name for name in run.vectors.values()}
@@ -285,7 +283,7 @@ def checksums(run: Run, folders: Folders) -> dict[str, str]:
 
 
 def facts(run: Run, folders: Folders) -> Line:
-    """What a run is, and where and when it was done."""
+    """Describe a run, and when and where it was executed."""
     starts = read_lines(folders.of(run) / "starts.jsonl")
     table, row, *_ = run.name.split(".")
     return {
@@ -308,14 +306,14 @@ def facts(run: Run, folders: Folders) -> Line:
 
 
 def config(folder: Path) -> Line:
-    """All settings of a model but the seed, those of its preset included, which may change from version to version."""
+    """Return all settings of a model except the seed, including those of its preset, which may change."""
     found = json.loads((folder / "model" / CONFIG).read_bytes())
     training = {name: value for name, value in found["training"].items() if name != "seed"}
     return {"network": found["network"], "training": training}
 
 
 def commit() -> str:
-    """Of the checkout this file is in; with a plus if the package's source has changed since."""
+    """Return the commit of this checkout, with a plus if the source of the package has uncommitted changes."""
     git = ["git", "--no-optional-locks", "-C", str(FOLDER)]
     try:
         head, changed = (
@@ -342,4 +340,4 @@ def _now() -> str:
 
 def _last_line(path: Path) -> str:
     lines = path.read_text(encoding="utf-8", errors="replace").strip().splitlines()
-    return lines[-1] if lines else "nothing in the log"
+    return lines[-1] if lines else "the log is empty"
