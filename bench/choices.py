@@ -38,7 +38,8 @@ from easyfirst.nn.sequences import Packing, run_layer
 from easyfirst.nn.stacks import LstmStack, PlainStack, Stack
 from easyfirst.nn.trees import LEFT
 from easyfirst.nn.words import WordIds, encode_words
-from easyfirst.parsing.engine import Engine, easiest
+from easyfirst.parsing.actions import easiest
+from easyfirst.parsing.loop import Loop
 from easyfirst.parsing.oracle import Gold
 
 SIZES = Sizes(words=1000, tags={"upos": 18}, relations=50)
@@ -124,14 +125,14 @@ def parse_random_sentences() -> float:
     """Return the seconds to parse a batch, with the number of threads set in the environment."""
     rng = np.random.default_rng(SEED)
     network = network_of(initial_parser(ParserConfig().network, SIZES, rng), rnn="lstm")
-    engine, lengths = Engine(network), [LENGTH] * SENTENCES
+    loop, lengths = Loop(network), [LENGTH] * SENTENCES
     n_words = SENTENCES * LENGTH
     ids = WordIds(rng.integers(0, 1000, n_words), None, (rng.integers(0, 18, n_words),))
     seconds: list[float] = []
     with overflow_is_fine():
         for _ in range(21):
             started = time.perf_counter()
-            engine.run(encode_words(NUMPY, network.words, ids, Packing.of(lengths)), lengths, easiest)
+            loop.run(encode_words(NUMPY, network.words, ids, Packing.of(lengths)), lengths, easiest)
             seconds.append(time.perf_counter() - started)
     return statistics.median(seconds[1:])
 

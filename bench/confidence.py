@@ -78,8 +78,9 @@ def main() -> None:
     options.add_argument("--plot", type=Path, default=PLOT)
     given = options.parse_args()
     parser = easyfirst.load(given.model)
-    gold = easyfirst.read_conllu(given.treebank)
-    judgement = judge_parses(parser.parse(gold if given.given_tags else without_tags(gold, parser.tagger, given.model)))
+    gold = list(easyfirst.read_conllu(given.treebank))
+    sentences = gold if given.given_tags else without_tags(gold, parser.tagger, given.model)
+    judgement = judge_parses(parser.parse(sentences), gold)
     assert parser.model.calibration is not None
     model = find_model(given.model).name
     result = {

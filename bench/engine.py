@@ -24,7 +24,7 @@ import easyfirst
 from bench import report
 from bench.multiply_adds import multiply_adds
 from easyfirst.nn.parser_network import networks_of
-from easyfirst.parsing.batch import BatchParser
+from easyfirst.parsing.engine import NumpyEngine
 
 BATCH_SIZES = (1, 16, 64, 256)
 SGEMM_ROWS, SGEMM_INNER, SGEMM_COLUMNS = 256, 400, 800
@@ -56,7 +56,7 @@ def main() -> None:
     lengths, spelling = [len(sentence) for sentence in sentences], parser.model.vocabulary.encode(sentences).spelling
     form_lengths = spelling.lengths.tolist() if spelling else []
     needed = sum(multiply_adds(network, lengths, form_lengths) for network in networks) / n_words
-    batch_parser = BatchParser.of(parser.model.arrays, parser.config, parser.model.vocabulary)
+    engine = NumpyEngine.of(parser.model.arrays, parser.config, parser.model.vocabulary)
     speeds: dict[int, list[float]] = {size: [] for size in BATCH_SIZES}
     rates: dict[int, list[float]] = {size: [] for size in BATCH_SIZES}
     for _ in range(options.rounds):
@@ -64,7 +64,7 @@ def main() -> None:
             part = sentences if size > 1 else sentences[:: max(1, len(sentences) // 250)]
             before = sgemm_rate(0.25)
             started = time.perf_counter()
-            batch_parser.parse(part, batch_size=size)
+            engine.derive(part, batch_size=size)
             speeds[size].append(sum(map(len, part)) / (time.perf_counter() - started))
             rates[size].append((before + sgemm_rate(0.25)) / 2)
     speed = {size: statistics.median(speeds[size]) for size in BATCH_SIZES}
