@@ -25,11 +25,8 @@ from easyfirst.confidence.calibration import Calibration, Logistic, Scales
 from easyfirst.errors import ModelError
 from easyfirst.nn.arrays import Floats
 from easyfirst.parsing.derivation import Steps
-from easyfirst.render.drawing import CONFIDENCE as ARC
-from easyfirst.render.drawing import STEP
+from easyfirst.treebank.misc import ARC_CONFIDENCE, LABEL_CONFIDENCE, STEP
 
-LABEL = "LabelConf"
-"""The key of a label's probability in MISC; arcs and steps have those that pictures read."""
 LITTLE_DOUBT = 0.02
 """What is added to a mean doubt, so that its logarithm is finite."""
 ALMOST_CERTAIN = -1e-9
@@ -105,7 +102,7 @@ def no_calibration(subject: str, name: str) -> ModelError:
 def misc_of(steps: Steps, confidence: Confidence) -> list[dict[str, str | None]]:
     """What MISC is to say of each word; the root has no step."""
     cells: list[dict[str, str | None]] = [
-        {ARC: f"{rounded(arc):.4f}", LABEL: f"{rounded(label):.4f}", STEP: None}
+        {ARC_CONFIDENCE: f"{rounded(arc):.4f}", LABEL_CONFIDENCE: f"{rounded(label):.4f}", STEP: None}
         for arc, label in zip(confidence.arcs, confidence.labels, strict=True)
     ]
     modifiers: list[int] = steps.modifiers.tolist()
