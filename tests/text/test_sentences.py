@@ -1,4 +1,4 @@
-"""Tokenized text as CoNLL-U."""
+"""Tokenized text as sentences."""
 
 from __future__ import annotations
 
@@ -30,6 +30,8 @@ def test_a_block_says_what_stands_where() -> None:
         "\n"
     )
     assert first.forms == ("It", "'s", "3 500", ".")
+    assert [token.form for token in first.surface_tokens] == ["It's", "3 500", "."]
+    assert first.original == b""
     assert second.metadata == {"text": "Yes"}
 
 

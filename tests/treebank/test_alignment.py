@@ -34,7 +34,7 @@ def test_what_looks_like_a_multiword_token_in_a_comment_is_none() -> None:
     assert [token.form for token in sentence.surface_tokens] == ["a", "b"]
 
 
-def test_tokens_of_sentences_from_no_file_have_no_place() -> None:
+def test_tokens_of_sentences_from_no_file_have_no_line() -> None:
     assert [token.line for token in Sentence.from_words(["a"]).surface_tokens] == [None]
 
 
