@@ -81,7 +81,7 @@ class Lines:
                 if (value := new[m]) != old[m]:
                     cells = cells or lines[row].split("\t")
                     line_end = cells[MISC][len(cells[MISC].rstrip("\r")) :] if number == MISC else ""
-                    cells[number] = f"{'_' if value is None else value}{line_end}"
+                    cells[number] = ("_" if value is None else str(value)) + line_end
             if cells:
                 lines[row] = "\t".join(cells)
         return "\n".join(lines).encode()
