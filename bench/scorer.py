@@ -23,7 +23,6 @@ from udtools.udeval import evaluate, load_conllu_file
 import easyfirst
 from bench import report
 from easyfirst import Sentence
-from easyfirst.treebank.alignment import tokens_of
 from easyfirst.treebank.text_scores import TextScores, score_text
 
 SHARES = (0.0, 0.05, 0.1, 0.2, 0.4)
@@ -74,7 +73,7 @@ def pieces_of(sentence: Sentence) -> list[Piece]:
     nodes = [Node(form, upos, xpos, relation or "_") for form, upos, xpos, relation in columns]
     for node, head in zip(nodes, sentence.heads, strict=True):
         node.head = nodes[head - 1] if head else None
-    return [Piece(t.form, [nodes[m] for m in t.words], t.is_multiword) for t in tokens_of(sentence)]
+    return [Piece(t.form, [nodes[m] for m in t.words], t.is_multiword) for t in sentence.surface_tokens]
 
 
 def nodes_of(pieces: Iterable[Piece]) -> list[Node]:

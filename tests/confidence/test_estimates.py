@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import math
 from dataclasses import replace
 
@@ -13,7 +14,7 @@ from hypothesis import strategies as st
 from easyfirst.confidence.estimates import confidence_of, rounded
 from easyfirst.errors import ModelError
 from easyfirst.parser import Parser
-from easyfirst.treebank.conllu import read_conllu
+from easyfirst.treebank.conllu import ConlluReader, read_conllu
 from easyfirst.treebank.sentence import Sentence
 from tests.calibrations import BY_HAND, steps_of
 from tests.small_models import TREEBANK, small_model
@@ -154,8 +155,7 @@ class TestParse:
         root = f"LabelConf={rounded(parse.confidence.labels[parse.tree.root - 1]):.4f}\n".encode()  # type: ignore[union-attr]
         assert root in once
         changed = once.replace(b"Step=1\n", b"Step=77\n").replace(root, root.replace(b"\n", b"|Step=5\n"))
-        sentence = replace(parse.sentence, block=changed)
-        [again] = parser.parse([sentence])
+        [again] = parser.parse(ConlluReader(io.BytesIO(changed), "x"))
         assert again.to_bytes(confidence=True) == once
 
     def test_a_model_without_a_calibration(self) -> None:

@@ -16,7 +16,7 @@ from easyfirst.nn.sequences import Packing
 from easyfirst.nn.words import encode_words
 from easyfirst.parser import Parser
 from easyfirst.parsing.derivation import Derivation
-from easyfirst.parsing.engine import NumpyEngine, batches
+from easyfirst.parsing.engine import NumpyEngine
 from easyfirst.parsing.finishing import finish
 from easyfirst.results.parses import Parse
 from easyfirst.treebank.sentence import Sentence
@@ -113,17 +113,6 @@ def test_no_sentences(parser: Parser) -> None:
 def test_batch_size_must_be_positive(parser: Parser) -> None:
     with pytest.raises(InputError, match="batch_size is 0"):
         parser.parse([tagged(["a"])], batch_size=0)
-
-
-@given(st.lists(st.integers(1, 30), max_size=40), st.integers(1, 6), st.integers(1, 50))
-def test_batches_are_bounded_sorted_and_complete(lengths: list[int], batch_size: int, max_words: int) -> None:
-    found = list(batches(lengths, batch_size=batch_size, max_words=max_words))
-    assert sorted(number for batch in found for number in batch) == list(range(len(lengths)))
-    for batch in found:
-        sizes = [lengths[number] for number in batch]
-        assert sizes == sorted(sizes, reverse=True)
-        assert 1 <= len(batch) <= batch_size
-        assert sum(sizes) <= max_words or len(batch) == 1
 
 
 def test_an_engine_of_networks() -> None:

@@ -1,4 +1,4 @@
-"""Tokenized text as CoNLL-U."""
+"""Tokenized text as sentences."""
 
 from __future__ import annotations
 
@@ -30,6 +30,8 @@ def test_a_block_says_what_stands_where() -> None:
         "\n"
     )
     assert first.forms == ("It", "'s", "3 500", ".")
+    assert [token.form for token in first.surface_tokens] == ["It's", "3 500", "."]
+    assert first.original == b""
     assert second.metadata == {"text": "Yes"}
 
 
@@ -48,6 +50,9 @@ def test_the_blocks_of_any_text_are_conllu(text: str, seed: int) -> None:
     tokenizer = random_tokenizer(seed, has_inner_spaces=seed % 2 == 0)
     made = list(sentences_of(text, tokenizer.tokenize(text)))
     read = list(ConlluReader(io.BytesIO(b"".join(sentence.to_bytes() for sentence in made)), "x"))
-    assert [(s.forms, s.upos, s.xpos, s.heads, s.relations, s.block) for s in read] == [
-        (s.forms, s.upos, s.xpos, s.heads, s.relations, s.block) for s in made
+    assert [(s.columns, s.comments, s.to_bytes()) for s in read] == [
+        (s.columns, s.comments, s.to_bytes()) for s in made
+    ]
+    assert [[(t.form, t.words, t.misc) for t in s.multiword] for s in read] == [
+        [(t.form, t.words, t.misc) for t in s.multiword] for s in made
     ]

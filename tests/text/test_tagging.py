@@ -87,7 +87,7 @@ def test_a_sentence_that_lacks_nothing_is_itself(tagger: Tagger) -> None:
 
 
 def test_a_kind_the_tagger_does_not_know_is_left_alone() -> None:
-    sentences = [replace(sentence, xpos=("_",) * len(sentence)) for sentence in SENTENCES]
+    sentences = [sentence.with_tags(xpos=["_"] * len(sentence)) for sentence in SENTENCES]
     vocabulary = TaggerVocabulary.of(sentences, min_count=1)
     arrays = initial_tagger(CONFIG, vocabulary, np.random.default_rng(1))
     tagger = Tagger(TaggerModel(CONFIG, vocabulary, arrays))

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from easyfirst.errors import DataError
-from easyfirst.treebank.alignment import SpannedText, align, check_same_text, tokens_of
+from easyfirst.treebank.alignment import SpannedText, align, check_same_text
 from easyfirst.treebank.conllu import read_conllu
 from easyfirst.treebank.sentence import Sentence
 from tests.treebank.texts import conllu, official_scores, read, treebank
@@ -20,28 +20,27 @@ DATA = Path(__file__).parent.parent / "data"
 
 def test_tokens_are_words_and_multiword_tokens_with_their_lines() -> None:
     first, second = read_conllu(DATA / "multiword.conllu")
-    tokens = list(tokens_of(first))
+    tokens = list(first.surface_tokens)
     assert [token.form for token in tokens] == ["Don't", "salt", "the", "soup", "."]
     assert [list(token.words) for token in tokens] == [[0, 1], [2], [3], [4], [5]]
     assert [token.is_multiword for token in tokens] == [True, False, False, False, False]
     assert [token.line for token in tokens] == [4, 7, 8, 9, 10]
-    assert {token.source for token in tokens} == {str(DATA / "multiword.conllu")}
-    assert [token.form for token in tokens_of(second)] == list(second.forms)  # the empty node is no token
-    assert [token.line for token in tokens_of(second)] == list(second.word_lines)
+    assert [token.form for token in second.surface_tokens] == list(second.forms)  # the empty node is no token
+    assert [token.line for token in second.surface_tokens] == [second.word_line(m) for m in range(len(second))]
 
 
 def test_what_looks_like_a_multiword_token_in_a_comment_is_none() -> None:
     [sentence] = read("# 1-2\tab\t_\n1\ta\t_\t_\t_\t_\t0\tx\t_\t_\n2\tb\t_\t_\t_\t_\t1\tx\t_\t1-2\n")
-    assert [token.form for token in tokens_of(sentence)] == ["a", "b"]
+    assert [token.form for token in sentence.surface_tokens] == ["a", "b"]
 
 
-def test_tokens_of_sentences_from_no_file_have_no_place() -> None:
-    assert [(token.source, token.line) for token in tokens_of(Sentence.from_words(["a"]))] == [(None, None)]
+def test_tokens_of_sentences_from_no_file_have_no_line() -> None:
+    assert [token.line for token in Sentence.from_words(["a"]).surface_tokens] == [None]
 
 
 def test_multiword_tokens_stay_when_the_tree_changes() -> None:
     [sentence] = treebank("ab=a+b c")
-    assert list(tokens_of(sentence.with_tree([0, 1, 2], ["x"] * 3))) == list(tokens_of(sentence))
+    assert list(sentence.with_tree([0, 1, 2], ["x"] * 3).surface_tokens) == list(sentence.surface_tokens)
 
 
 def test_spans_leave_out_white_space() -> None:

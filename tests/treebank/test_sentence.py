@@ -1,4 +1,4 @@
-"""Sentences made by hand, and trees written into sentences that were read."""
+"""Sentences made from words, and new column values in sentences that were read."""
 
 from __future__ import annotations
 
@@ -96,9 +96,33 @@ def test_a_cell_that_keeps_its_value_keeps_its_bytes() -> None:
     assert sentence.with_tree((0,), (None,)).to_bytes() == raw
 
 
-def test_a_sentence_can_be_pickled_for_worker_processes() -> None:
-    sentence = Sentence.from_words(["a"])
-    assert pickle.loads(pickle.dumps(sentence)) == sentence
+def test_a_value_taken_away_and_put_back_gets_its_bytes_back() -> None:
+    raw = "1\tá\tb\tX\tY\tZ\t00\t\t1:x\tA|A=1\r\n".encode()
+    (sentence,) = ConlluReader(io.BytesIO(raw), "x")
+    other = sentence.with_tags(upos=["P"], xpos=["_"]).with_tree([None], ["dep"]).with_misc([{"B": "2"}])
+    assert other.to_bytes() == "1\tá\tb\tP\t_\tZ\t_\tdep\t1:x\tA|A=1|B=2\r\n".encode()
+    back = other.with_tags(upos=["X"], xpos=["Y"]).with_tree([0], [None]).with_misc([{"B": None}])
+    assert back == sentence
+    assert hash(back) == hash(sentence)
+    assert back.to_bytes() == other.original == raw
+
+
+def test_a_copied_tree_stays_in_deps_when_the_tree_changes_again() -> None:
+    sentence = Sentence.from_words(["a", "b"]).with_tree([2, 0], ["det", None], deps=True)
+    assert [word.deps for word in sentence.with_tree([0, 1], ["root", "obj"]).words] == ["2:det", "0:_"]
+
+
+def test_a_sentence_shows_its_words() -> None:
+    shown = "Sentence(forms=('a',), upos=('X',), xpos=('_',), heads=(None,), relations=(None,), source=None, line=None)"
+    assert repr(Sentence.from_words(["a"], upos=["X"])) == shown
+
+
+@pytest.mark.parametrize("name", ["multiword", "windows"])
+def test_sentences_can_be_pickled_for_worker_processes(name: str) -> None:
+    for sentence in [Sentence.from_words(["a"]), *read_conllu(DATA / f"{name}.conllu")]:
+        copy = pickle.loads(pickle.dumps(sentence))
+        assert copy == sentence
+        assert copy.to_bytes() == sentence.to_bytes()
 
 
 @pytest.mark.parametrize(

@@ -83,7 +83,7 @@ class Inputs:
             for sentence in reader:
                 if at_start and not is_first_file:
                     sentence = replace(sentence, prefix=joint + sentence.prefix.removeprefix(BYTE_ORDER_MARK))
-                at_start, end = False, sentence.block[-4:]
+                at_start, end = False, sentence.original[-4:]
                 self._n_read += 1
                 yield sentence
         except DataError as error:

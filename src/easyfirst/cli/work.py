@@ -81,7 +81,7 @@ class SentenceWork:
             yield (rest if keeps_rest else b"") + write(parse)
             self.n_sentences += 1
             self.n_words += len(parse)
-            report(len(parse), len(parse.sentence.prefix) + len(parse.sentence.block))
+            report(len(parse), len(parse.sentence.original))
         if keeps_rest:
             yield sources.rest()
 

@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator
 
 from easyfirst.constraints.records import Bracket, Constraint, Constraints, FixedHead, FixedRelation, ForbiddenArc
 from easyfirst.errors import ConstraintError
+from easyfirst.treebank.misc import entries
 from easyfirst.treebank.sentence import Sentence
 
 FIXED_HEAD, FIXED_RELATION, FORBIDDEN, BRACKET = "FixedHead", "FixedRel", "ForbiddenHead", "Bracket"
@@ -27,14 +28,14 @@ def constraints_of(sentence: Sentence, *, misc: bool = True, heads: bool = False
         items += [FixedHead(modifier=m, head=head) for m, head in enumerate(sentence.heads, 1) if head is not None]
         items += [FixedRelation(modifier=m, relation=name) for m, name in enumerate(sentence.relations, 1) if name]
     if misc:
-        for m, word in enumerate(sentence.words, 1):
-            items += _of_word(sentence, m, word.misc)
+        for m, cell in enumerate(sentence.misc, 1):
+            items += _of_word(sentence, m, cell)
     return Constraints(tuple(dict.fromkeys(items))) if items else None
 
 
 def _of_word(sentence: Sentence, m: int, misc: str) -> Iterator[Constraint]:
-    for entry in misc.split("|"):
-        key, equals, value = (part.strip(" ") for part in entry.partition("="))
+    for entry in entries(misc):
+        key, equals, value = (part.strip(" ") for part in entry)
         read = _READERS.get(key)
         if read is not None and equals:
             try:
@@ -42,7 +43,7 @@ def _of_word(sentence: Sentence, m: int, misc: str) -> Iterator[Constraint]:
             except ValueError as error:
                 raise _error(sentence, m, f"{key} is {value!r}; {error}") from None
         elif (known := _KEYS.get(key.lower())) is not None:
-            raise _error(sentence, m, f"MISC has {entry!r}; write it as {known}=...")
+            raise _error(sentence, m, f"MISC has {''.join(entry)!r}; write it as {known}=...")
 
 
 def _error(sentence: Sentence, m: int, message: str) -> ConstraintError:

@@ -7,7 +7,7 @@ words and texts, character by character.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -42,6 +42,23 @@ class Packing:
         place[0, forward] = np.arange(len(forward))
         place[1, backward] = np.arange(len(backward))
         return cls(alive.sum(axis=1).tolist(), order, place)
+
+
+def longest_first(lengths: Sequence[int], *, max_rows: int, max_sequences: int | None = None) -> Iterator[list[int]]:
+    """Yield the indices of sequences in batches, the longest sequence first.
+
+    A batch has at most ``max_rows`` rows and ``max_sequences`` sequences; a longer sequence is a batch of its own.
+    """
+    batch: list[int] = []
+    n_rows = 0
+    for index in sorted(range(len(lengths)), key=lambda index: -lengths[index]):
+        if batch and (len(batch) == max_sequences or n_rows + lengths[index] > max_rows):
+            yield batch
+            batch, n_rows = [], 0
+        batch.append(index)
+        n_rows += lengths[index]
+    if batch:
+        yield batch
 
 
 def read_both_ways(

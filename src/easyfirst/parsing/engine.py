@@ -19,7 +19,7 @@ from easyfirst.nn.activations import overflow_is_fine
 from easyfirst.nn.arrays import Floats
 from easyfirst.nn.namespace import NUMPY
 from easyfirst.nn.parser_network import Network, networks_of
-from easyfirst.nn.sequences import Packing
+from easyfirst.nn.sequences import Packing, longest_first
 from easyfirst.nn.words import encode_words
 from easyfirst.parsing.actions import Actions, Choose, easiest
 from easyfirst.parsing.candidates import Candidates
@@ -80,7 +80,7 @@ class NumpyEngine:
         ``max_words`` words, divided by the size of the ensemble; a longer sentence is a batch of its own."""
         workspace, lengths = Workspace(), [len(sentence) for sentence in sentences]
         found: dict[int, Derivation] = {}
-        for batch in batches(lengths, batch_size=batch_size, max_words=max_words // len(self._networks)):
+        for batch in longest_first(lengths, max_rows=max_words // len(self._networks), max_sequences=batch_size):
             recorder = MarginRecorder()
             choose = recorder if wrap is None else wrap(batch, recorder)
             vectors = self.encode([sentences[number] for number in batch])
@@ -145,17 +145,3 @@ class MarginRecorder:
         self.margins.append(actions.scores - candidates.rival_arcs(left, directions))
         self.label_margins.append(actions.scores - candidates.rival_relations(left, directions, actions.relations))
         return actions
-
-
-def batches(lengths: Sequence[int], *, batch_size: int, max_words: int) -> Iterator[list[int]]:
-    """Cut the numbers of all sentences into batches, longest sentence first."""
-    batch: list[int] = []
-    n_words = 0
-    for number in sorted(range(len(lengths)), key=lambda number: -lengths[number]):
-        if batch and (len(batch) == batch_size or n_words + lengths[number] > max_words):
-            yield batch
-            batch, n_words = [], 0
-        batch.append(number)
-        n_words += lengths[number]
-    if batch:
-        yield batch

@@ -5,16 +5,13 @@ decided. Every function of this package that makes a picture takes one of these.
 from __future__ import annotations
 
 import heapq
-import math
 import unicodedata
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 from easyfirst.errors import DataError, EasyFirstError, InputError
+from easyfirst.treebank.misc import read_confidence, read_steps
 from easyfirst.treebank.sentence import Sentence
-
-CONFIDENCE, STEP = "ArcConf", "Step"
-"""The keys in MISC under which CoNLL-U has the confidence and the step of an arc."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,14 +57,7 @@ class Drawing:
     def of(cls, sentence: Sentence) -> Drawing:
         """From CoNLL-U: UPOS as tags, or XPOS if there is no UPOS; ``ArcConf=`` and ``Step=`` in MISC, if any."""
         tags = next((tags for tags in (sentence.upos, sentence.xpos) if any(tag != "_" for tag in tags)), None)
-        confidence: list[float | None] = []
-        steps: list[int | None] = []
-        if f"{CONFIDENCE}=".encode() in sentence.block or f"{STEP}=".encode() in sentence.block:
-            for i, word in enumerate(sentence.words):
-                pairs = (item.partition("=") for item in word.misc.split("|"))
-                values = {key: value for key, _, value in pairs}
-                confidence.append(_read_confidence(values.get(CONFIDENCE), sentence, i))
-                steps.append(_read_step(values.get(STEP), sentence, i))
+        confidence, steps = read_confidence(sentence), read_steps(sentence)
         try:
             return cls(
                 sentence.forms,
@@ -149,25 +139,3 @@ def _direction(form: str) -> str:
     """L or R by the first character that has a direction; else empty."""
     kinds = (unicodedata.bidirectional(c) for c in form)
     return next(("L" if kind == "L" else "R" for kind in kinds if kind in ("L", "R", "AL")), "")
-
-
-def _read_confidence(cell: str | None, sentence: Sentence, i: int) -> float | None:
-    if cell is None:
-        return None
-    try:
-        value = float(cell)
-    except ValueError:
-        value = math.nan
-    if not 0 <= value <= 1:
-        message = f"{CONFIDENCE}={cell} in MISC; it must be a number from 0 to 1"
-        raise DataError(message, source=sentence.source, line=sentence.word_line(i))
-    return value
-
-
-def _read_step(cell: str | None, sentence: Sentence, i: int) -> int | None:
-    if cell is None:
-        return None
-    if not (cell.isascii() and cell.isdecimal() and len(cell) < 10):
-        message = f"{STEP}={cell} in MISC; it must be a whole number"
-        raise DataError(message, source=sentence.source, line=sentence.word_line(i))
-    return int(cell)

@@ -11,13 +11,11 @@ from easyfirst.confidence.estimates import Confidence, confidence_of, require_co
 from easyfirst.constraints.records import Constraints
 from easyfirst.parsing.derivation import Attachment, Derivation
 from easyfirst.parsing.finishing import finish
-from easyfirst.render.drawing import CONFIDENCE as ARC
-from easyfirst.render.drawing import STEP, Drawing
+from easyfirst.render.drawing import Drawing
 from easyfirst.render.terminal import draw_tree
+from easyfirst.treebank.misc import ARC_CONFIDENCE, LABEL_CONFIDENCE, STEP
 from easyfirst.treebank.sentence import Sentence, Word
 from easyfirst.treebank.tree import Tree
-
-LABEL = "LabelConf"
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -177,7 +175,8 @@ class Parse:
         """Return the MISC values of each word; the root has no step."""
         pairs = zip(confidence.arcs, confidence.labels, strict=True)
         cells: list[dict[str, str | None]] = [
-            {ARC: f"{rounded(arc):.4f}", LABEL: f"{rounded(label):.4f}", STEP: None} for arc, label in pairs
+            {ARC_CONFIDENCE: f"{rounded(arc):.4f}", LABEL_CONFIDENCE: f"{rounded(label):.4f}", STEP: None}
+            for arc, label in pairs
         ]
         for step, m in enumerate(self.steps.modifiers.tolist(), 1):
             cells[m - 1][STEP] = str(step)

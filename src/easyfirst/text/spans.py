@@ -1,4 +1,4 @@
-"""From what the network says of each character to tokens, whatever it says: no character is lost."""
+"""From boundary predictions for each character to tokens. No character is lost, whatever the predictions."""
 
 from __future__ import annotations
 
@@ -11,20 +11,21 @@ from easyfirst.nn.arrays import Bools, Ints
 from easyfirst.nn.tokenizer_network import INSIDE, TOKEN_END
 
 MAX_TOKEN_CHARACTERS = 500
-"""A token with more characters, white space not counted, is cut."""
+"""A token with more characters, not counting white space, is split."""
 
 
 @dataclass(frozen=True, slots=True)
 class Spans:
-    """The tokens of some texts, one text after the other."""
+    """The tokens of several texts, concatenated."""
 
-    first: Ints  # (n_tokens,): rows of the first characters
-    last: Ints  # and of the last ones, which belong to the token
-    lengths: list[int]  # tokens of each text
+    first: Ints  # (n_tokens,): the rows of the first characters
+    last: Ints  # (n_tokens,): the rows of the last characters, inclusive
+    lengths: list[int]  # the number of tokens in each text
 
 
 def find_spans(characters: Characters, boundaries: Ints, *, has_inner_spaces: bool) -> Spans:
-    """Tokens end where the network says, at the end of a text and, if they have no spaces inside, at white space."""
+    """Return the tokens. They end at predicted boundaries, at the end of a text and, unless they may have inner spaces,
+    at white space."""
     text_ends = np.cumsum(characters.lengths)
     is_end = boundaries == TOKEN_END
     if not has_inner_spaces:
@@ -40,13 +41,13 @@ def find_spans(characters: Characters, boundaries: Ints, *, has_inner_spaces: bo
 
 
 def whole_signs(characters: Characters, boundaries: Ints) -> Ints:
-    """What the network says, but with no boundary between characters that make one sign."""
+    """Return the predictions without boundaries inside grapheme clusters."""
     follows = np.append(characters.is_bound[1:], False)
     return np.where(follows, INSIDE, boundaries)
 
 
 def _cut_long(ends: Bools) -> Bools:
-    """The ends of tokens, and more of them where there are too few."""
+    """Add ends inside tokens that are too long."""
     places = np.flatnonzero(ends)
     sizes = np.diff(places, prepend=-1)
     for number in np.flatnonzero(sizes > MAX_TOKEN_CHARACTERS).tolist():

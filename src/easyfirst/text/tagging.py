@@ -1,4 +1,4 @@
-"""Sentences in, sentences with tags out: UPOS and XPOS, whichever the treebank of the tagger had."""
+"""The tagger: adds UPOS, XPOS or both to sentences, whichever its treebank has."""
 
 from __future__ import annotations
 
@@ -13,20 +13,20 @@ from easyfirst.nn.activations import overflow_is_fine
 from easyfirst.nn.arrays import Floats, Ints
 from easyfirst.nn.characters import Spelling, last_states
 from easyfirst.nn.namespace import NUMPY
-from easyfirst.nn.sequences import Packing
+from easyfirst.nn.sequences import Packing, longest_first
 from easyfirst.nn.table_reader import TableReader
 from easyfirst.nn.tagger_network import TaggerIds, members_of, score_tags
 from easyfirst.treebank.sentence import Sentence
 
 MAX_BATCH_WORDS = 2048
-"""A batch has no more words, unless a single sentence does."""
+"""The most words in a batch, unless a single sentence has more."""
 
 Tags = Mapping[str, tuple[str, ...]]
-"""Kind -> a tag for each word of a sentence."""
+"""For each kind, the tags of the words of a sentence."""
 
 
 class Tagger:
-    """Tags any number of sentences with fixed weights. Tagging changes nothing in it, so threads may share it."""
+    """A trained tagger. Tagging does not change it, so threads may share it."""
 
     def __init__(self, model: TaggerModel) -> None:
         self.model = model
@@ -38,11 +38,11 @@ class Tagger:
 
     @property
     def kinds(self) -> tuple[str, ...]:
-        """The kinds of tags it gives: ``upos``, ``xpos`` or both."""
+        """The kinds of tags it predicts: ``upos``, ``xpos`` or both."""
         return self.model.vocabulary.kinds
 
     def tag(self, sentences: Sequence[Sentence]) -> list[Sentence]:
-        """The sentences in their order, with a tag wherever there was none; tags that are given stay as they are."""
+        """Return the sentences, in order, with predicted tags where they have none; given tags are kept."""
         found = list(sentences)
         incomplete = [number for number, sentence in enumerate(sentences) if self._lacks_tags(sentence)]
         predicted = self.predict([sentences[number].forms for number in incomplete])
@@ -51,21 +51,21 @@ class Tagger:
         return found
 
     def untagged(self, sentence: Sentence) -> Sentence:
-        """A sentence without the tags that this tagger gives."""
+        """Return a sentence without the kinds of tags that this tagger predicts."""
         return sentence.with_tags(**{kind: ["_"] * len(sentence) for kind in self.kinds})
 
     def _lacks_tags(self, sentence: Sentence) -> bool:
         return any("_" in tags_of(sentence, kind) for kind in self.kinds)
 
     def predict(self, sentences: Sequence[Sequence[str]], *, max_words: int = MAX_BATCH_WORDS) -> list[Tags]:
-        """The tags of sentences, given as forms. No sentence depends on the others."""
+        """Return the tags of sentences, given as forms. Each sentence is tagged independently of the others."""
         tagged: dict[int, Tags] = {}
-        for batch in _batches([len(sentence) for sentence in sentences], max_words):
+        for batch in longest_first(list(map(len, sentences)), max_rows=max_words):
             tagged.update(zip(batch, self._predict_batch([sentences[number] for number in batch]), strict=True))
         return [tagged[number] for number in range(len(sentences))]
 
     def _predict_batch(self, sentences: Sequence[Sequence[str]]) -> Iterator[Tags]:
-        """Of sentences that are sorted, longest first."""
+        """Yield the tags of sentences that are sorted, longest first."""
         vocabulary = self.model.vocabulary
         lengths = [len(sentence) for sentence in sentences]
         words = [form for sentence in sentences for form in sentence]
@@ -91,20 +91,20 @@ class Tagger:
 
 
 def without_tags(sentences: Iterable[Sentence], tagger: Tagger | None, name: str) -> Iterator[Sentence]:
-    """The sentences of a treebank without the tags that the tagger of a model will give them."""
+    """Return the sentences of a treebank without the tags that the tagger of a model will predict."""
     if tagger is None:
         raise ModelError(f"{name} has no tagger to predict tags")
     return map(tagger.untagged, sentences)
 
 
 def _spell(reader: TableReader, spelling: Spelling) -> Floats:
-    """``easyfirst.nn.characters.spell``, faster."""
+    """Compute ``easyfirst.nn.characters.spell`` with a lookup table, which is faster."""
     states = reader.read(spelling.characters, Packing.of(spelling.lengths.tolist()))
     return last_states(NUMPY, states, spelling)
 
 
 def _agreed(scores: Sequence[Floats]) -> Floats:
-    """The scores of one kind by all members as one: the sum of their log-probabilities."""
+    """Combine the scores of an ensemble's members for one kind: the sum of their log-probabilities."""
     if len(scores) == 1:
         return scores[0]
     together = np.zeros_like(scores[0])
@@ -125,17 +125,3 @@ def _filled(sentence: Sentence, tags: Tags) -> Sentence:
         for kind, column in tags.items()
     }
     return sentence.with_tags(upos=columns.get("upos"), xpos=columns.get("xpos"))
-
-
-def _batches(lengths: Sequence[int], max_words: int) -> Iterator[list[int]]:
-    """The numbers of all sentences, cut into batches, longest sentence first."""
-    batch: list[int] = []
-    n_words = 0
-    for number in sorted(range(len(lengths)), key=lambda number: -lengths[number]):
-        if batch and n_words + lengths[number] > max_words:
-            yield batch
-            batch, n_words = [], 0
-        batch.append(number)
-        n_words += lengths[number]
-    if batch:
-        yield batch

@@ -1,7 +1,7 @@
-"""Text in, sentences of tokens out, with the place of each in the text.
+"""The tokenizer: splits texts into sentences of tokens with their positions.
 
-Paragraphs are read for themselves: a blank line always ends a sentence, a single line break is white space like any
-other. Nothing is lost: every character that is not white space is in exactly one token.
+Paragraphs are tokenized separately: a blank line always ends a sentence, while a single line break is ordinary white
+space. Nothing is lost: every character that is not white space is in exactly one token.
 """
 
 from __future__ import annotations
@@ -37,15 +37,15 @@ from easyfirst.text.windows import read_in_windows
 from easyfirst.treebank.raw_text import Token
 
 MAX_PIECE = 50_000
-"""A paragraph with more characters is read in pieces; what ends near a piece's end is read again with the next."""
+"""A longer paragraph is read in pieces; sentences that end near the end of a piece are read again with the next."""
 PIECE_MARGIN = 1000
 MAX_BATCH = 60_000
-"""Characters that are worked on at once, which bounds the memory."""
+"""The most characters in a batch, which bounds the memory."""
 CHARACTER_WINDOW, CHARACTER_CONTEXT = 400, 25
 TOKEN_WINDOW, TOKEN_CONTEXT = 100, 20
-"""Rows that a window is asked about, and that it sees besides on each side. More context changes nothing on EWT."""
+"""The rows whose outputs a window keeps, and its context on each side. More context changes nothing on EWT."""
 MAX_ROWS = 16_384
-"""That are read in lock step: fewer steps for more windows at a time."""
+"""The most rows that are read in lock step."""
 _NOT_SPACE = re.compile(r"\S")
 _PARAGRAPH_END = re.compile(r"\n\s*\n|\u2029")
 
@@ -54,21 +54,23 @@ Sentences = list[list[Token]]
 
 @dataclass(slots=True)
 class _Paragraph:
-    """A paragraph of some text and its sentences, as far as it is read."""
+    """A paragraph of a text and the sentences found in it so far."""
 
     text: str
-    begin: int  # what is not read yet
+    begin: int  # of the part that has not been read yet
     end: int
     sentences: Sentences = field(default_factory=list[list[Token]])
 
     @property
     def piece(self) -> str:
-        """What is read next: neither its first nor its last character is white space."""
+        """The next piece to read; neither its first nor its last character is white space."""
         return self.text[self.begin : min(self.begin + MAX_PIECE, self.end)].rstrip()
 
     def accept(self, sentences: Sentences, piece: str) -> None:
-        """Take over the sentences of a piece, but not those that more context might change, unless they are more than
-        half of it: then the last one is cut."""
+        """Add the sentences of a piece, except those at its end that more context might change.
+
+        If these are more than half of the piece, all sentences are added, and the last one is split.
+        """
         piece_end = self.begin + len(piece)
         if piece_end < self.end:
             sure = [sentence for sentence in sentences if sentence[-1].end <= piece_end - PIECE_MARGIN]
@@ -80,7 +82,7 @@ class _Paragraph:
 
 
 class Tokenizer:
-    """Tokenizes any number of texts with fixed weights. It changes nothing in itself, so threads may share it."""
+    """A trained tokenizer. Tokenizing does not change it, so threads may share it."""
 
     def __init__(self, model: TokenizerModel) -> None:
         self.model = model
@@ -88,11 +90,11 @@ class Tokenizer:
         self._characters = TableReader(self._weights.characters, self._weights.character_layers)
 
     def tokenize(self, text: str) -> Sentences:
-        """The sentences of a text; none if it has nothing but white space."""
+        """Return the sentences of a text; an empty list if it is only white space."""
         return self.tokenize_all([text])[0]
 
     def tokenize_all(self, texts: Sequence[str]) -> list[Sentences]:
-        """The sentences of each text. No text depends on the others."""
+        """Return the sentences of each text. Each is tokenized independently of the others."""
         paragraphs = [list(_paragraphs_of(text)) for text in texts]
         waiting = [paragraph for of_text in paragraphs for paragraph in of_text][::-1]
         while waiting:
@@ -169,7 +171,7 @@ class Tokenizer:
         return self._part_known(tokens, texts) if self.model.vocabulary.parts else tokens
 
     def _part_known(self, tokens: Sequence[Token], texts: Sequence[str]) -> list[Token]:
-        """Tokens that mostly have the same parts have them here too, whatever the network says."""
+        """Split tokens that have the same parts almost everywhere in the treebank, whatever the network predicts."""
         parts = self.model.vocabulary.parts
         known = [parts.get(lowered(text[token.start : token.end])) for token, text in zip(tokens, texts, strict=True)]
         return [
@@ -179,7 +181,7 @@ class Tokenizer:
 
 
 def _word_ends(boundaries: Ints, spans: Spans) -> dict[int, list[int]]:
-    """Tokens in which words end before the token does, and the rows of these words' last characters."""
+    """Return the rows of the last characters of words that end inside a token, by token."""
     rows = np.flatnonzero(boundaries == WORD_END)
     numbers = np.searchsorted(spans.last, rows)
     found: dict[int, list[int]] = {}
@@ -190,14 +192,14 @@ def _word_ends(boundaries: Ints, spans: Spans) -> dict[int, list[int]]:
 
 
 def _parted(token: Token, text: str, places: Sequence[int]) -> Token:
-    """A token with its words, which end at these places and at its end."""
+    """Return a token whose words end at these places and at its end."""
     bounds = [token.start, *places, token.end]
     words = (text[begin:end].strip() for begin, end in pairwise(bounds))
     return Token(token.start, token.end, tuple(word for word in words if word))
 
 
 def _sentences_of(tokens: list[Token], is_end: Bools) -> Sentences:
-    """The sentences of a piece, whose last token always ends one."""
+    """Return the sentences of a piece, whose last token always ends one."""
     ends: list[int] = (np.flatnonzero(is_end[:-1]) + 1).tolist()
     sentences: Sentences = []
     for begin, end in pairwise([0, *ends, len(tokens)]):

@@ -1,7 +1,7 @@
-"""Reading long sequences in windows of bounded length, many at once.
+"""Reading long sequences in overlapping windows of bounded length, many at once.
 
-A window sees more than it is asked about: what it says of a row near its edge, where there is little context, is taken
-from its neighbour. Windows depend on their own sequence only, so what else is in a batch makes no difference.
+A window includes context on each side whose outputs are discarded: near its edge, where there is little context, the
+output of the neighbouring window is used. Windows depend only on their own sequence, not on the rest of the batch.
 """
 
 from __future__ import annotations
@@ -12,11 +12,11 @@ from typing import NamedTuple
 import numpy as np
 
 from easyfirst.nn.arrays import Floats, Ints
-from easyfirst.nn.sequences import Packing
+from easyfirst.nn.sequences import Packing, longest_first
 
 
 class Window(NamedTuple):
-    """Rows that are read together, and which of them are asked about."""
+    """The rows that are read together, and those of them whose outputs are kept."""
 
     begin: int
     end: int
@@ -25,9 +25,9 @@ class Window(NamedTuple):
 
 
 def windows_of(begin: int, length: int, *, size: int, context: int) -> Iterator[Window]:
-    """The windows of a sequence of rows: each asks about ``size`` of them and sees ``context`` more to each side."""
+    """Yield the windows of a sequence of rows: each keeps ``size`` of them and reads ``context`` more on each side."""
     end = begin + length
-    if length <= size + 2 * context:  # a second window would read more rows again than this one reads too many
+    if length <= size + 2 * context:  # two windows would read more rows in all
         yield Window(begin, end, begin, end)
         return
     for kept in range(begin, end, size):
@@ -43,19 +43,18 @@ def read_in_windows(
     context: int,
     max_rows: int,
 ) -> Floats:
-    """What ``read`` makes of all rows of sequences that stand one after the other, in batches of up to ``max_rows``.
+    """Return the outputs of ``read`` for all rows of concatenated sequences, read in batches of up to ``max_rows``.
 
-    ``read(rows, packing)`` is given row numbers and how they are packed, and gives back one row for each.
+    ``read(rows, packing)`` receives row numbers and their packing, and returns one row for each.
     """
     windows: list[Window] = []
     begin = 0
     for length in lengths:
         windows += windows_of(begin, length, size=size, context=context)
         begin += length
-    windows.sort(key=lambda window: window.begin - window.end)
     found: Floats | None = None
-    for batch in _batches(windows, max_rows):
-        begins, ends, kept_begins, kept_ends = np.array(batch, dtype=np.int64).T
+    for batch in longest_first([window.end - window.begin for window in windows], max_rows=max_rows):
+        begins, ends, kept_begins, kept_ends = np.array([windows[number] for number in batch], dtype=np.int64).T
         sizes, n_kept = ends - begins, kept_ends - kept_begins
         values = read(_ranges(begins, sizes), Packing.of(sizes.tolist()))
         if found is None:
@@ -66,21 +65,7 @@ def read_in_windows(
     return found
 
 
-def _batches(windows: Sequence[Window], max_rows: int) -> Iterator[list[Window]]:
-    batch: list[Window] = []
-    n_rows = 0
-    for window in windows:
-        n = window.end - window.begin
-        if batch and n_rows + n > max_rows:
-            yield batch
-            batch, n_rows = [], 0
-        batch.append(window)
-        n_rows += n
-    if batch:
-        yield batch
-
-
 def _ranges(starts: Ints, sizes: Ints) -> Ints:
-    """``start, start + 1, ...`` of each size, one after the other."""
+    """Return the concatenated ranges ``start, start + 1, ...`` of these sizes."""
     offsets = np.cumsum(sizes) - sizes
     return np.arange(int(sizes.sum())) + np.repeat(starts - offsets, sizes)

@@ -1,1 +1,1 @@
-"""Treebanks: reading and writing CoNLL-U, trees, projectivity and scores. Standard library only."""
+"""Treebanks: reading and writing CoNLL-U, trees, projectivity and scores. Uses only the standard library."""

@@ -1,51 +1,38 @@
-"""Two treebanks of one text, aligned by its characters: their tokens, sentences and words need not be the same.
+"""Two treebanks of one text, aligned by its characters: their tokens, sentences and words may differ.
 
-A token or a sentence is a span of the text's characters, white space left out; a multiword token is one token.
+A token or a sentence is a span of the text's characters without white space; a multiword token is one token.
 Words align as the CoNLL 2018 shared task defines it:
 
 * a word that is a token of its own aligns with one of the same span;
-* where there are multiword tokens, whose words have no spans, the words of the stretch they cover on either side align
+* the words of multiword tokens have no spans, so the words of the stretch that such tokens cover on either side align
   by the longest common subsequence of their lower-cased forms.
 """
 
 from __future__ import annotations
 
-import re
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import chain, islice
+from itertools import islice
 from typing import NamedTuple
 from unicodedata import category
 
 from easyfirst.errors import DataError
-from easyfirst.treebank.sentence import Sentence
+from easyfirst.treebank.sentence import Sentence, SurfaceToken
 
-MULTIWORD_LINE = re.compile(rb"^([0-9]+)-([0-9]+)\t([^\t]+)", re.MULTILINE)
 N_SHOWN = 20
-"""How many characters of each text an error message shows."""
-
-
-@dataclass(frozen=True, slots=True)
-class Token:
-    """A word that stands for itself, or a multiword token."""
-
-    form: str
-    words: range  # places in the sentence's tuples, counted from 0
-    is_multiword: bool
-    source: str | None
-    line: int | None
+"""The number of characters of each text that an error message shows."""
 
 
 class Span(NamedTuple):
-    """Characters of a text: the first, and the one after the last."""
+    """A span of characters; ``end`` is exclusive."""
 
     start: int
     end: int
 
 
 class SpannedWord(NamedTuple):
-    """A word where it stands in the text; one of a multiword token has the span of that token."""
+    """A word and its span in the text; a word of a multiword token has the span of that token."""
 
     span: Span
     form: str  # lower-cased, to compare
@@ -54,7 +41,7 @@ class SpannedWord(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class SpannedText:
-    """The text of a treebank, and what each of its units covers."""
+    """The text of a treebank and the spans of its tokens, sentences and words."""
 
     characters: str  # of all tokens, without white space
     tokens: list[Span]
@@ -72,8 +59,8 @@ class SpannedText:
         end = 0
         for sentence in treebank:
             first = end
-            for token in tokens_of(sentence):
-                form = _without_spaces(token)
+            for token in sentence.surface_tokens:
+                form = _without_spaces(token, sentence)
                 start, end = end, end + len(form)
                 span = Span(start, end)
                 forms.append(form)
@@ -85,53 +72,34 @@ class SpannedText:
             sentences.append(Span(first, end))
         return cls("".join(forms), tokens, sentences, words, treebank)
 
-    def token_at(self, position: int) -> Token | None:
-        """The token that a character is part of; the last one for the end of the text, None if there is no token."""
+    def place_of(self, position: int) -> tuple[str | None, int | None]:
+        """Return the file and line of the token at a character; of the last token for the end of the text."""
         index = bisect_right(self.tokens, position, key=lambda span: span.start) - 1
-        every_token = chain.from_iterable(map(tokens_of, self.treebank))
-        return next(islice(every_token, max(index, 0), None), None)
-
-
-def tokens_of(sentence: Sentence) -> Iterator[Token]:
-    """The tokens of a sentence in their order; those of several words are read from its block."""
-    multiword: dict[int, tuple[int, str, int]] = {}
-    for match in MULTIWORD_LINE.finditer(sentence.block):
-        row = sentence.block.count(b"\n", 0, match.start())
-        multiword[int(match[1]) - 1] = int(match[2]), match[3].decode(), row
-    m = 0
-    while m < len(sentence):
-        if m in multiword:
-            end, form, row = multiword[m]
-            line = None if sentence.line is None else sentence.line + row
-            yield Token(form, range(m, end), True, sentence.source, line)
-            m = end
-        else:
-            yield Token(sentence.forms[m], range(m, m + 1), False, sentence.source, sentence.word_line(m))
-            m += 1
+        places = ((sentence.source, token.line) for sentence in self.treebank for token in sentence.surface_tokens)
+        return next(islice(places, max(index, 0), None), (None, None))
 
 
 def check_same_text(gold: SpannedText, system: SpannedText) -> None:
-    """Raise a DataError that shows where two texts part, if they do."""
+    """Raise :class:`DataError` with the position of the first difference, if two texts differ."""
     if gold.characters == system.characters:
         return
     pairs = zip(gold.characters, system.characters, strict=False)
     shorter = min(len(gold.characters), len(system.characters))
     position = next((k for k, (one, other) in enumerate(pairs) if one != other), shorter)
     before = gold.characters[max(position - N_SHOWN, 0) : position]
-    gold_token, system_token = gold.token_at(position), system.token_at(position)
-    gold_place = (gold_token.source, gold_token.line) if gold_token else (None, None)
-    place = ":".join(str(part) for part in gold_place if part is not None)
+    gold_place = ":".join(str(part) for part in gold.place_of(position) if part is not None)
+    source, line = system.place_of(position)
     raise DataError(
         f"the text differs {f'after {before!r}' if before else 'from its first character on'}: "
-        f"{_continuation(system, position)} here, {_continuation(gold, position)} in {place or 'the gold text'}; "
+        f"{_continuation(system, position)} here, {_continuation(gold, position)} in {gold_place or 'the gold text'}; "
         "both sides must hold the same characters, white space apart",
-        source=system_token.source if system_token else None,
-        line=system_token.line if system_token else None,
+        source=source,
+        line=line,
     )
 
 
 def align(gold: SpannedText, system: SpannedText) -> list[tuple[int, int]]:
-    """The pairs of words (places in ``words`` of the two sides) that align, in the order of the text."""
+    """Return the pairs of aligned words (positions in ``words`` of the two sides), in the order of the text."""
     pairs: list[tuple[int, int]] = []
     g = s = 0
     while g < len(gold.words) and s < len(system.words):
@@ -153,12 +121,12 @@ def align(gold: SpannedText, system: SpannedText) -> list[tuple[int, int]]:
 def _multiword_stretch(
     gold: Sequence[SpannedWord], system: Sequence[SpannedWord], g: int, s: int
 ) -> tuple[range, range]:
-    """The words on both sides that are aligned by their forms, given the next ones, of which at least one is part of a
-    multiword token.
+    """Return the words of both sides to align by their forms. ``g`` and ``s`` are the next words, at least one of them
+    part of a multiword token.
 
-    Words are taken in the order in which they begin, gold first, until neither side's next word belongs to the stretch;
-    one that sticks out is taken too if a word after it belongs. That, and that of the plain words before the first
-    multiword token just one is passed over, is what the official scorer does.
+    Words are added in the order in which they begin, gold first, until neither side's next word belongs to the stretch.
+    A word that extends beyond the stretch is added if a later word belongs to it, and only one of the single words
+    before the first multiword token is skipped, both as in the official scorer.
     """
     end = (gold[g] if gold[g].is_part else system[s]).span.end
     if not system[s].is_part and system[s].span.start < gold[g].span.start:
@@ -176,7 +144,8 @@ def _multiword_stretch(
 
 
 def _belongs(words: Sequence[SpannedWord], k: int, end: int) -> bool:
-    """Whether a word belongs to a stretch so far: a plain one must lie inside it, a multiword token begin in it."""
+    """Whether a word belongs to the stretch that ends here: a single word must lie inside it, a multiword token begin
+    in it."""
     if k == len(words):
         return False
     word = words[k]
@@ -186,7 +155,7 @@ def _belongs(words: Sequence[SpannedWord], k: int, end: int) -> bool:
 def _align_forms(
     gold: Sequence[SpannedWord], system: Sequence[SpannedWord], gold_stretch: range, system_stretch: range
 ) -> Iterator[tuple[int, int]]:
-    """A longest common subsequence of the forms; of several, the one that gives up gold words first."""
+    """Yield a longest common subsequence of the forms; if there are several, the one that skips gold words first."""
     gold_forms = [gold[k].form for k in gold_stretch]
     system_forms = [system[k].form for k in system_stretch]
     n, n_system = len(gold_forms), len(system_forms)
@@ -207,14 +176,14 @@ def _align_forms(
             j += 1
 
 
-def _without_spaces(token: Token) -> str:
-    """Its characters; a space is what Unicode calls a space separator (``Zs``)."""
+def _without_spaces(token: SurfaceToken, sentence: Sentence) -> str:
+    """Return the form without spaces, which are Unicode's space separators (``Zs``)."""
     form = token.form
     if not (form.isascii() and " " not in form):
         form = "".join(character for character in form if category(character) != "Zs")
     if not form:
         message = f"FORM is {token.form!r}, only white space, which is no part of a text; correct it"
-        raise DataError(message, source=token.source, line=token.line)
+        raise DataError(message, source=sentence.source, line=token.line)
     return form
 
 

@@ -2,21 +2,21 @@
 
 Format: https://universaldependencies.org/format.html. Only a line feed ends a line (carriage returns before it
 belong to the line end), and only a tab ends a cell: Unicode spaces and separators are ordinary characters. The
-text is read as the official scorer reads it, but for what need not stop a parser: blank lines may repeat, the
-last one may be missing, comments may stand anywhere, and a HEAD may be ``_``. A line of nothing but spaces or
-tabs is an error, as it is for the scorer: it looks like the end of a sentence and is not.
+reader accepts what the official scorer accepts, and also repeated blank lines, a missing blank line at the end,
+comments anywhere in a sentence, and ``_`` as HEAD. A line of only spaces or tabs is an error, as it is for the
+scorer: it looks like the end of a sentence but is not.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import partial
 from os import PathLike, fspath
 from typing import BinaryIO, NoReturn
 
 from easyfirst.errors import DataError
-from easyfirst.treebank.sentence import Sentence, Word
+from easyfirst.treebank.sentence import Columns, Lines, Sentence, SurfaceToken, Word
 from easyfirst.treebank.streams import BYTE_ORDER_MARK, decode, open_file, read_lines
 
 __all__ = ["ConlluReader", "Sentence", "Word", "read_conllu"]
@@ -28,16 +28,16 @@ EMPTY_NODE_ID = re.compile(r"(0|[1-9][0-9]{0,8})\.[1-9][0-9]{0,8}")
 
 
 def read_conllu(path: str | PathLike[str]) -> Iterator[Sentence]:
-    """The sentences of a file, plain or ``.gz``, one at a time."""
+    """Yield the sentences of a file, plain or ``.gz``, one at a time."""
     with open_file(path) as stream:
         yield from ConlluReader(stream, fspath(path))
 
 
 class ConlluReader(Iterator[Sentence]):
-    """The sentences of a stream, each given out as soon as the blank line that ends it has been read.
+    """An iterator over the sentences of a stream; each is available as soon as its blank line has been read.
 
-    Blank lines, comments without words and a byte order mark go with the sentence after them (``prefix``), and at
-    the end of the stream into ``trailer``: all ``to_bytes()`` and then the trailer make up the stream again.
+    Blank lines, comments without words and a byte order mark belong to the sentence after them (``prefix``), or at
+    the end of the stream to ``trailer``. All ``to_bytes()`` followed by the trailer reproduce the stream.
     """
 
     def __init__(self, stream: BinaryIO, name: str) -> None:
@@ -72,60 +72,71 @@ class ConlluReader(Iterator[Sentence]):
 
 
 def _parse_block(block: bytes, *, prefix: bytes, name: str, line: int) -> Sentence:
-    """One sentence from its lines, of which ``line`` is the number of the first."""
-    rows: list[list[str]] = []
-    word_lines: list[int] = []
-    multiword_end = 0  # the last word that a multiword token covers
-    multiword_line = line
-    for number, text in enumerate(decode(block, name=name, line=line).split("\n"), line):
+    """Read one sentence from its lines, of which ``line`` is the number of the first."""
+    words: list[list[str]] = []
+    rows: list[int] = []
+    comments: list[str] = []
+    multiword: list[SurfaceToken] = []
+    lines = decode(block, name=name, line=line).split("\n")
+    if b"\r" in block:
+        lines = [text.rstrip("\r") for text in lines]
+    for row, text in enumerate(lines):
         cells = text.split("\t")
-        if cells[0] == str(len(rows) + 1) and len(cells) == N_COLUMNS and cells[1]:
-            rows.append(cells)
-            word_lines.append(number)
-        elif text.startswith("#") or not text.rstrip("\r"):
+        if cells[0] == str(len(words) + 1) and len(cells) == N_COLUMNS and cells[1]:
+            words.append(cells)
+            rows.append(row)
+        elif text.startswith("#"):
+            comments.append(text)
+        elif not text:
             continue
         elif len(cells) != N_COLUMNS:
-            _reject_columns(text, name=name, line=number)
-        elif (last := _check_token(cells, n_words=len(rows), multiword_end=multiword_end, name=name, line=number)) > 0:
-            multiword_end, multiword_line = last, number
-    if not rows:
+            _reject_columns(text, name=name, line=line + row)
+        elif token := _read_token(
+            cells,
+            n_words=len(words),
+            covered=multiword[-1].words.stop if multiword else 0,
+            name=name,
+            line=line + row,
+        ):
+            multiword.append(token)
+    if not words:
         raise DataError("this sentence has no words; give it at least one or remove it", source=name, line=line)
-    if multiword_end > len(rows):
-        raise DataError(
-            f"the multiword token ends at word {multiword_end} but the sentence has {len(rows)} words; correct its ID",
-            source=name,
-            line=multiword_line,
-        )
-    _, forms, _, upos, xpos, _, heads, relations, _, _ = zip(*rows, strict=True)
+    if multiword and multiword[-1].words.stop > len(words):
+        message = f"the multiword token ends at word {multiword[-1].words.stop} but the sentence has {len(words)} words"
+        raise DataError(f"{message}; correct its ID", source=name, line=multiword[-1].line)
+    _, forms, lemmas, upos, xpos, feats, head_cells, labels, deps, misc = zip(*words, strict=True)
+    heads = _parse_heads(head_cells, rows, name=name, line=line)
+    relations = tuple([None if label in ("_", "") else label for label in labels])
+    columns = Columns(forms, lemmas, upos, xpos, feats, heads, relations, deps, misc)
     return Sentence(
-        forms=forms,
-        upos=upos,
-        xpos=xpos,
-        heads=_parse_heads(heads, word_lines, name),
-        relations=tuple(None if relation in ("_", "") else relation for relation in relations),
+        columns=columns,
+        multiword=tuple(multiword),
+        comments=tuple(comments),
         source=name,
         line=line,
-        word_lines=tuple(word_lines),
-        block=block,
+        lines=Lines(block, tuple(rows), columns),
         prefix=prefix,
     )
 
 
-def _parse_heads(cells: tuple[str, ...], word_lines: list[int], name: str) -> tuple[int | None, ...]:
+def _parse_heads(cells: tuple[str, ...], rows: Sequence[int], *, name: str, line: int) -> tuple[int | None, ...]:
     n = len(cells)
-    heads = tuple(int(cell) if HEAD.fullmatch(cell) else None for cell in cells)
-    for cell, head, line in zip(cells, heads, word_lines, strict=True):
+    heads = tuple([int(cell) if HEAD.fullmatch(cell) else None for cell in cells])
+    for cell, head, row in zip(cells, heads, rows, strict=True):
         if head is None:
             if cell != "_":
-                raise DataError(f"HEAD is {cell!r}; it must be a word's ID, 0 or _", source=name, line=line)
+                raise DataError(f"HEAD is {cell!r}; it must be a word's ID, 0 or _", source=name, line=line + row)
         elif head > n:
             message = f"HEAD is {head} but the sentence has {n} words; correct it or write _"
-            raise DataError(message, source=name, line=line)
+            raise DataError(message, source=name, line=line + row)
     return heads
 
 
-def _check_token(cells: list[str], *, n_words: int, multiword_end: int, name: str, line: int) -> int:
-    """Check a line that is not the plain next word; the last word of a multiword token, 0 for an empty node."""
+def _read_token(cells: list[str], *, n_words: int, covered: int, name: str, line: int) -> SurfaceToken | None:
+    """Read a line that is not the next word: return a multiword token, or None for an empty node.
+
+    ``n_words`` is the number of words before it, and multiword tokens cover the first ``covered`` of the sentence.
+    """
     error = partial(DataError, source=name, line=line)
     token_id, form = cells[0], cells[1]
     if not "".join(cells).strip(" \r"):
@@ -136,13 +147,13 @@ def _check_token(cells: list[str], *, n_words: int, multiword_end: int, name: st
         start, end = int(multiword[1]), int(multiword[2])
         if start != n_words + 1 or end < start:
             raise error(f"multiword token {token_id} must stand before its first word, here {n_words + 1}; correct it")
-        if start <= multiword_end:
+        if start <= covered:
             raise error(f"multiword token {token_id} overlaps the one before it; correct its ID")
-        return end
+        return SurfaceToken(form, range(start - 1, end), cells[-1], True, line)
     if empty_node := EMPTY_NODE_ID.fullmatch(token_id):
         if int(empty_node[1]) != n_words:
             raise error(f"empty node {token_id} must be numbered after the word before it, here {n_words}; correct it")
-        return 0
+        return None
     if not (token_id.isdecimal() and token_id.isascii()):
         raise error(f"ID is {token_id!r}; it must be a number (3), a range (3-4) or an empty node (3.1)")
     new_start = token_id == "1"
@@ -151,7 +162,7 @@ def _check_token(cells: list[str], *, n_words: int, multiword_end: int, name: st
 
 
 def _reject_columns(text: str, *, name: str, line: int) -> NoReturn:
-    """Say what is wrong with a line that does not have ten cells."""
+    """Raise :class:`DataError` for a line that does not have ten cells."""
     text = text.rstrip("\r")
     if not text.strip(" \t"):
         raise DataError("a line of only spaces or tabs; make it empty or remove it", source=name, line=line)

@@ -1,4 +1,4 @@
-"""Projectivity: the trees that attaching neighbours, and so easy-first parsing, can build.
+"""Projectivity: easy-first parsing attaches neighbours, so it builds only projective trees.
 
 An arc is projective if its head dominates every word between the head and the modifier; a tree is projective if
 all its arcs are. The root 0 dominates every word, so its arcs always are.
@@ -15,12 +15,15 @@ def is_projective(heads: Sequence[int]) -> bool:
 
 
 def non_projective_arcs(heads: Sequence[int]) -> list[int]:
-    """The modifiers of the arcs that are not projective, from left to right."""
+    """Return the modifiers of the arcs that are not projective, from left to right."""
     return list(_non_projective(heads))
 
 
 def _non_projective(heads: Sequence[int]) -> Iterator[int]:
-    """In preorder the words a head dominates follow it without a gap, so two bounds check a stretch of words."""
+    """Yield the modifiers of the arcs that are not projective.
+
+    In preorder the words that a head dominates follow it without a gap, so two bounds suffice to check a stretch.
+    """
     ranks, ends = _preorder(heads)
     for m, h in enumerate(heads, 1):
         between = ranks[m + 1 : h] if m < h else ranks[h + 1 : m]
@@ -29,7 +32,7 @@ def _non_projective(heads: Sequence[int]) -> Iterator[int]:
 
 
 def _preorder(heads: Sequence[int]) -> tuple[list[int], list[int]]:
-    """For 0 and each word: its rank in preorder, and the rank just after the last word it dominates."""
+    """Return, for 0 and each word, its rank in preorder and the rank just after the last word it dominates."""
     n = len(heads)
     children: list[list[int]] = [[] for _ in range(n + 1)]
     for m, h in enumerate(heads, 1):

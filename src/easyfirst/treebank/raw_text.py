@@ -1,8 +1,8 @@
-"""The raw text that a treebank annotates, in paragraphs, and where its tokens and sentences stand in it.
+"""The raw text of a treebank, in paragraphs, with the positions of its tokens and sentences.
 
-The text of a sentence is its ``# text`` if the tokens are found in it, and else made of forms and ``SpaceAfter=No``.
-Sentences of a paragraph follow each other after a space, unless the last token of the first says ``SpaceAfter=No``;
-``# newpar`` and ``# newdoc`` begin a paragraph.
+The text of a sentence is its ``# text`` comment if that contains the tokens, and otherwise rebuilt from forms and
+``SpaceAfter=No``. The sentences of a paragraph are separated by a space, unless the last token of the first has
+``SpaceAfter=No``. ``# newpar`` and ``# newdoc`` begin a paragraph.
 """
 
 from __future__ import annotations
@@ -13,24 +13,24 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 from easyfirst.errors import ConfigError, DataError
-from easyfirst.treebank.sentence import Sentence
+from easyfirst.treebank.misc import entries
+from easyfirst.treebank.sentence import Sentence, SurfaceToken
 
 SPACES = ("given", "none")
-"""``given``: the treebank says where white space is; ``none``: its language is written without."""
+"""``given``: the treebank marks white space; ``none``: its language is written without."""
 PARAGRAPH_BREAK = "\n\n"
-_NEW_PARAGRAPH = re.compile(rb"^#[ \t]*new(par|doc)\b", re.MULTILINE)
-_NEW_DOCUMENT = re.compile(rb"^#[ \t]*newdoc\b", re.MULTILINE)
-_MULTIWORD_ID = re.compile(r"([0-9]+)-([0-9]+)")
+_NEW_PARAGRAPH = re.compile(r"#[ \t]*new(par|doc)\b")
+_NEW_DOCUMENT = re.compile(r"#[ \t]*newdoc\b")
 
 
 @dataclass(frozen=True, slots=True)
 class Token:
-    """A token and where it stands in a text: ``text[start:end]``."""
+    """A token and its position in a text: ``text[start:end]``."""
 
     start: int
     end: int
     words: tuple[str, ...]
-    """More than one: a multiword token."""
+    """The syntactic words; more than one for a multiword token."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,17 +42,8 @@ class Paragraph:
 
 
 @dataclass(frozen=True, slots=True)
-class _Unit:
-    """A token without a place."""
-
-    form: str
-    words: tuple[str, ...]
-    has_space_after: bool
-
-
-@dataclass(frozen=True, slots=True)
 class _Line:
-    """A sentence with its units in their places."""
+    """The text of a sentence and the positions of its tokens in it."""
 
     text: str
     tokens: tuple[Token, ...]
@@ -60,12 +51,15 @@ class _Line:
 
 
 def read_paragraphs(treebank: Iterable[Sentence], *, spaces: str = "given") -> list[Paragraph]:
-    """The paragraphs of a treebank. One that says nothing about white space is a :class:`DataError`, unless it is
-    declared to be of a language without (``spaces="none"``)."""
+    """Return the paragraphs of a treebank.
+
+    Raises :class:`DataError` if the treebank does not mark white space, unless ``spaces="none"`` declares that its
+    language is written without.
+    """
     if spaces not in SPACES:
         raise ConfigError(f"spaces must be one of {', '.join(SPACES)}")
     sentences = list(treebank)
-    if spaces == "given" and sentences and not any(map(_says_spaces, sentences)):
+    if spaces == "given" and sentences and not any(map(_marks_spaces, sentences)):
         raise DataError(
             "no sentence has a '# text' comment or SpaceAfter=No, so where the text has spaces is not known; say "
             "--no-spaces (spaces='none') if the language is written without them, or use a treebank that has its text",
@@ -73,24 +67,34 @@ def read_paragraphs(treebank: Iterable[Sentence], *, spaces: str = "given") -> l
         )
     paragraphs: list[list[_Line]] = []
     for sentence in sentences:
-        if not paragraphs or _NEW_PARAGRAPH.search(sentence.prefix + sentence.block):
+        if not paragraphs or _has_comment(sentence, _NEW_PARAGRAPH):
             paragraphs.append([])
         paragraphs[-1].append(_read_line(sentence, spaces))
     return [_join(lines) for lines in paragraphs]
 
 
 def is_new_document(sentence: Sentence) -> bool:
-    """Whether ``# newdoc`` stands before it."""
-    return _NEW_DOCUMENT.search(sentence.prefix + sentence.block) is not None
+    """Whether ``# newdoc`` stands before the sentence."""
+    return _has_comment(sentence, _NEW_DOCUMENT)
 
 
 def raw_text(paragraphs: Iterable[Paragraph]) -> str:
-    """The text of all paragraphs, with a blank line between two."""
+    """Return the text of all paragraphs, separated by blank lines."""
     return PARAGRAPH_BREAK.join(paragraph.text for paragraph in paragraphs)
 
 
-def _says_spaces(sentence: Sentence) -> bool:
-    return b"SpaceAfter=No" in sentence.block or "text" in sentence.metadata
+def _has_comment(sentence: Sentence, pattern: re.Pattern[str]) -> bool:
+    """Whether one of the comments of a sentence, or of those before it that belong to none, matches."""
+    before = sentence.prefix.decode(errors="replace").split("\n") if sentence.prefix else ()
+    return any(pattern.match(comment) for comment in (*before, *sentence.comments))
+
+
+def _marks_spaces(sentence: Sentence) -> bool:
+    return not all(map(_has_space_after, sentence.surface_tokens)) or "text" in sentence.metadata
+
+
+def _has_space_after(token: SurfaceToken) -> bool:
+    return ("SpaceAfter", "=", "No") not in entries(token.misc)
 
 
 def _join(lines: Sequence[_Line]) -> Paragraph:
@@ -106,40 +110,48 @@ def _join(lines: Sequence[_Line]) -> Paragraph:
 
 
 def _read_line(sentence: Sentence, spaces: str) -> _Line:
-    units = _units_of(sentence)
+    tokens = list(sentence.surface_tokens)
+    forms = [_form(token, sentence) for token in tokens]
+    words = [sentence.forms[token.words.start : token.words.stop] for token in tokens]
+    has_space_after = list(map(_has_space_after, tokens))
     if spaces == "none":
-        pairs = pairwise(units)
-        follows = [_is_latin(unit.form[-1]) and _is_latin(after.form[0]) for unit, after in pairs]
-        units = [_Unit(u.form, u.words, space) for u, space in zip(units, [*follows, False], strict=True)]
-    else:
-        text = sentence.metadata.get("text", "")
-        spans = _find(text, [unit.form for unit in units])
-        if spans:
-            tokens = tuple(Token(*span, unit.words) for span, unit in zip(spans, units, strict=True))
-            return _Line(text, tokens, units[-1].has_space_after)
-    return _rebuild(units)
+        has_space_after = [_is_latin(form[-1]) and _is_latin(after[0]) for form, after in pairwise(forms)] + [False]
+    text = "" if spaces == "none" else sentence.metadata.get("text", "")
+    spans = _find(text, forms)
+    if spans is None:
+        text, spans = _rebuild(forms, has_space_after)
+    placed = (Token(*span, words) for span, words in zip(spans, words, strict=True))
+    return _Line(text, tuple(placed), has_space_after[-1])
+
+
+def _form(token: SurfaceToken, sentence: Sentence) -> str:
+    """Return the form of a token without white space around it."""
+    if not (form := token.form.strip()):
+        message = f"FORM is {token.form!r}, only white space; correct it"
+        raise DataError(message, source=sentence.source, line=token.line)
+    return form
 
 
 def _is_latin(character: str) -> bool:
-    """Whether this is a letter or digit of a script with spaces, which also stand between two such words in a text of a
-    language without."""
+    """Whether this is an ASCII letter or digit.
+
+    Texts in a language without spaces still separate two words of that script by one.
+    """
     return character.isascii() and character.isalnum()
 
 
-def _rebuild(units: Sequence[_Unit]) -> _Line:
-    parts: list[str] = []
-    tokens: list[Token] = []
-    at = 0
-    for number, unit in enumerate(units, 1):
-        tokens.append(Token(at, at + len(unit.form), unit.words))
-        text = unit.form + " " * (unit.has_space_after and number < len(units))
-        parts.append(text)
-        at += len(text)
-    return _Line("".join(parts), tuple(tokens), units[-1].has_space_after)
+def _rebuild(forms: Sequence[str], has_space_after: Sequence[bool]) -> tuple[str, list[tuple[int, int]]]:
+    """Join forms into a text; return it and the spans of the forms."""
+    text = ""
+    spans: list[tuple[int, int]] = []
+    for form, space in zip(forms, has_space_after, strict=True):
+        spans.append((len(text), len(text) + len(form)))
+        text += form + " " * space
+    return text[: spans[-1][1]], spans
 
 
 def _find(text: str, forms: Sequence[str]) -> list[tuple[int, int]] | None:
-    """The spans of forms in a text that consists of them and white space; None if it does not."""
+    """Return the spans of forms in a text that consists of them and white space; None if it does not."""
     spans: list[tuple[int, int]] = []
     at = 0
     for form in forms:
@@ -150,24 +162,3 @@ def _find(text: str, forms: Sequence[str]) -> list[tuple[int, int]] | None:
         spans.append((at, at + len(form)))
         at += len(form)
     return None if text[at:].strip() else spans
-
-
-def _units_of(sentence: Sentence) -> list[_Unit]:
-    units: list[_Unit] = []
-    covered = 0  # the last word that a multiword token covers
-    for row, line in enumerate(sentence.block.decode().split("\n")):
-        cells = line.rstrip("\r").split("\t")
-        if line.startswith("#") or len(cells) == 1:
-            continue
-        if multiword := _MULTIWORD_ID.fullmatch(cells[0]):
-            covered = int(multiword[2])
-            words = sentence.forms[int(multiword[1]) - 1 : covered]
-        elif cells[0].isdecimal() and int(cells[0]) > covered:
-            words = (cells[1],)
-        else:
-            continue
-        if not (form := cells[1].strip()):
-            place = None if sentence.line is None else sentence.line + row
-            raise DataError(f"FORM is {cells[1]!r}, only white space; correct it", source=sentence.source, line=place)
-        units.append(_Unit(form, words, "SpaceAfter=No" not in cells[-1].split("|")))
-    return units

@@ -2,13 +2,13 @@
 
 Three conventions, never mixed and always named:
 
-* ``ud``: all words, relation subtypes (after ``:``) ignored, as the CoNLL 2018 shared task's scorer.
-* ``conllx``: words made of Unicode punctuation only are left out, relations in full, as CoNLL-X and the paper.
-* ``full``: all words, relations in full; this one selects models. The tables by relation and by sentence length
-  and the rates of whole trees use it too.
+* ``ud``: all words, relation subtypes (after ``:``) ignored, as in the scorer of the CoNLL 2018 shared task.
+* ``conllx``: words of only Unicode punctuation are excluded, relations in full, as in CoNLL-X and the paper.
+* ``full``: all words, relations in full. Model selection, the tables by relation and by sentence length, and the
+  exact-match rates use this one.
 
 Both sides must have the same words; for parses of raw text, where they may differ, see
-:mod:`easyfirst.treebank.text_scores`. A relation that is not given (None) counts as one more label, ``_``.
+:mod:`easyfirst.treebank.text_scores`. A relation that is not given (None) counts as the label ``_``.
 """
 
 from __future__ import annotations
@@ -29,21 +29,21 @@ LENGTHS = ("1-10", "11-20", "21-30", "31-40", "41-50", "51+")
 
 
 class Parsed(Protocol):
-    """What a parser makes of a sentence."""
+    """The parse of a sentence."""
 
     @property
     def parsed(self) -> Sentence:
-        """The sentence with the tree that was found."""
+        """The sentence with the predicted tree."""
         ...
 
 
 class WordsError(DataError):
-    """Two sides to compare that do not have the same sentences and words."""
+    """The two sides to compare do not have the same sentences and words."""
 
 
 @dataclass(frozen=True, slots=True)
 class Tally:
-    """How many words there were, how many got the right head, and how many the right relation as well."""
+    """The numbers of words, of correct heads, and of correct heads with the correct relation."""
 
     words: int = 0
     heads: int = 0
@@ -66,7 +66,7 @@ class Tally:
 
 @dataclass(frozen=True, slots=True)
 class RelationScore:
-    """One relation: how often it is in the gold trees, in the system's, and in both with the same head."""
+    """The counts of one relation: in the gold trees, in the system's, and in both with the same head."""
 
     gold: int
     system: int
@@ -85,19 +85,19 @@ class RelationScore:
 
 @dataclass(frozen=True, slots=True)
 class Scores:
-    """Everything counted over a treebank; percentages are made when asked for."""
+    """The counts over a treebank; percentages are computed on demand."""
 
     ud: Tally
     conllx: Tally
     full: Tally
     sentences: int
-    exact_unlabelled: int  # sentences with every head right
-    exact_labelled: int  # sentences with every head and relation right
+    exact_unlabelled: int  # sentences with all heads correct
+    exact_labelled: int  # sentences with all heads and relations correct
     relations: Mapping[str, RelationScore]
     lengths: Mapping[str, tuple[int, Tally]]  # sentences and words of each range of lengths
 
     def to_dict(self) -> dict[str, Any]:
-        """All scores in per cent, as plain values for JSON."""
+        """Return all scores in per cent, as plain values for JSON."""
         return {
             "ud": self.ud.to_dict(),
             "conllx": self.conllx.to_dict(),
@@ -116,7 +116,7 @@ class Scores:
 
 
 class Scorer:
-    """Counts sentence by sentence; ``scores()`` may be asked for at any time."""
+    """Accumulates counts sentence by sentence; ``scores()`` may be called at any time."""
 
     def __init__(self) -> None:
         self._ud = self._conllx = self._full = Tally()
@@ -162,7 +162,7 @@ class Scorer:
         self._lengths[length] = sentences + 1, attachment + full
 
     def scores(self) -> Scores:
-        """The scores of all sentences so far; relations from the most frequent gold one down."""
+        """Return the scores of all sentences so far, with relations sorted by gold frequency."""
         labels = sorted(self._gold | self._system, key=lambda label: (-self._gold[label], label))
         lengths = {length: counts for length, counts in self._lengths.items() if counts[0]}
         return Scores(
@@ -180,9 +180,10 @@ class Scorer:
 
 
 def score(gold: Iterable[Sentence], system: Iterable[Sentence | Parsed]) -> Scores:
-    """Compare two treebanks of the same words, or a treebank and its parses, sentence by sentence, without holding
-    either in memory. Both must hold trees: what has several roots or a cycle is an error, as it is to the official
-    scorer."""
+    """Compare two treebanks of the same words, or a treebank and its parses.
+
+    Both are read as streams. Several roots or a cycle are an error, as in the official scorer.
+    """
     scorer = Scorer()
     sentences = (map(_sentence, side) for side in (gold, system))
     for number, (gold_sentence, system_sentence) in enumerate(zip_longest(*sentences), 1):
@@ -209,7 +210,7 @@ def _sentence(given: Sentence | Parsed) -> Sentence:
 
 
 def tree_heads(number: int, side: str, sentence: Sentence) -> list[int]:
-    """The heads of a sentence, which must be those of a tree; errors call it by its side and number."""
+    """Return the heads of a sentence, which must form a tree; errors name its side and number."""
     heads = [head for head in sentence.heads if head is not None]
     if len(heads) < len(sentence):
         m = sentence.heads.index(None)
@@ -224,18 +225,18 @@ def tree_heads(number: int, side: str, sentence: Sentence) -> list[int]:
 
 
 def percent(part: int, whole: int) -> float:
-    """A share in per cent; of nothing it is 0."""
+    """Return a share in per cent; 0 if the whole is 0."""
     return 100 * part / whole if whole else 0.0
 
 
 @lru_cache(maxsize=1 << 16)
 def is_punctuation(form: str) -> bool:
-    """Whether every character of a form is punctuation to Unicode (``P*``); symbols like ``$`` and ``+`` are not."""
+    """Whether all characters of a form are Unicode punctuation (``P*``); symbols like ``$`` and ``+`` are not."""
     return all(category(character).startswith("P") for character in form)
 
 
 def _count(heads: list[bool], labels: list[bool], scored: list[bool] | None = None) -> Tally:
-    """Count the words that have the right head, and those with the right label too."""
+    """Count the words with the correct head, and those with the correct label too."""
     if scored is not None:
         heads = [head for head, counts in zip(heads, scored, strict=True) if counts]
         labels = [label for label, counts in zip(labels, scored, strict=True) if counts]
@@ -243,7 +244,7 @@ def _count(heads: list[bool], labels: list[bool], scored: list[bool] | None = No
 
 
 def _check_words(number: int, gold: Sentence, system: Sentence) -> None:
-    """Both sentences must have the same words, or scores would mean nothing."""
+    """Raise :class:`WordsError` unless both sentences have the same words."""
     if gold.forms == system.forms:
         return
     pairs = zip_longest(gold.forms, system.forms)
@@ -267,7 +268,7 @@ def _place(sentence: Sentence, m: int) -> str:
 
 
 def _reject_number(number: int, gold: Sentence | None, system: Sentence | None) -> NoReturn:
-    """One of the two treebanks has ended before the other."""
+    """Raise :class:`WordsError` because one treebank has ended before the other."""
     longer, side, other = (gold, "gold", "system") if system is None else (system, "system", "gold")
     source, line = (longer.source, longer.line) if longer else (None, None)
     raise WordsError(

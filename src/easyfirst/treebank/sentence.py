@@ -1,21 +1,41 @@
-"""A sentence and its words, backed by the very bytes it was read from.
+"""A sentence as the columns of CoNLL-U, together with the lines it was read from.
 
-The columns a parser uses (FORM, UPOS, XPOS, HEAD, DEPREL) are at hand as tuples; everything else of the CoNLL-U
-block (comments, multiword tokens, empty nodes, line ends) lives only in its bytes, so writing a sentence back
-cannot lose anything. In the tag columns ``_`` means "not given"; a head or relation not given is None.
+Methods that change a sentence only record new column values. :meth:`Sentence.to_bytes` writes them into the original
+lines, once: a cell whose value is unchanged keeps its bytes, and so does everything outside the columns (comments,
+multiword tokens, empty nodes, line ends). In the tag columns ``_`` means "not given"; a head or relation that is not
+given is None.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from typing import NamedTuple
 
 from easyfirst.errors import InputError
+from easyfirst.treebank.misc import with_entries
+
+MISC = 9
+"""The index of the last of the ten columns, which is followed by the line end."""
+
+
+class Columns(NamedTuple):
+    """The columns of CoNLL-U from FORM to MISC, with one value per word in each."""
+
+    forms: tuple[str, ...]
+    lemmas: tuple[str, ...]
+    upos: tuple[str, ...]
+    xpos: tuple[str, ...]
+    feats: tuple[str, ...]
+    heads: tuple[int | None, ...]
+    relations: tuple[str | None, ...]
+    deps: tuple[str, ...]
+    misc: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class Word:
-    """One word line of CoNLL-U; its id is its position in the sentence, counted from 1."""
+    """One word line of CoNLL-U; its ID is its position in the sentence, counted from 1."""
 
     form: str
     lemma: str = "_"
@@ -28,20 +48,55 @@ class Word:
     misc: str = "_"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Sentence:
-    """A sentence: one value per word in each tuple; heads are word ids counted from 1, and 0 is the root."""
+@dataclass(frozen=True, slots=True)
+class SurfaceToken:
+    """A token as it is written in the text: a single word or a multiword token."""
 
-    forms: tuple[str, ...]
-    upos: tuple[str, ...]
-    xpos: tuple[str, ...]
-    heads: tuple[int | None, ...]
-    relations: tuple[str | None, ...]
+    form: str
+    words: range  # positions in the sentence's columns, counted from 0
+    misc: str
+    is_multiword: bool
+    line: int | None = None  # its line in the file
+
+
+@dataclass(frozen=True, slots=True)
+class Lines:
+    """The lines a sentence was read from and the column values they hold."""
+
+    block: bytes  # including the empty line that ends the sentence, if there is one
+    rows: tuple[int, ...]  # the word lines, counted from 0
+    columns: Columns = field(compare=False)
+
+    def with_columns(self, columns: Columns) -> bytes:
+        """Return the lines with the values of these columns; a cell whose value is the same keeps its bytes."""
+        if columns == self.columns:
+            return self.block
+        pairs = enumerate(zip(columns, self.columns, strict=True), 1)
+        changed = [(number, new, old) for number, (new, old) in pairs if new != old]
+        lines = self.block.decode().split("\n")
+        for m, row in enumerate(self.rows):
+            cells: list[str] = []
+            for number, new, old in changed:
+                if (value := new[m]) != old[m]:
+                    cells = cells or lines[row].split("\t")
+                    line_end = cells[MISC][len(cells[MISC].rstrip("\r")) :] if number == MISC else ""
+                    cells[number] = ("_" if value is None else str(value)) + line_end
+            if cells:
+                lines[row] = "\t".join(cells)
+        return "\n".join(lines).encode()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
+class Sentence:
+    """A sentence: one value per word in each column. Heads are word IDs counted from 1; 0 is the root."""
+
+    columns: Columns
+    multiword: tuple[SurfaceToken, ...] = ()
+    comments: tuple[str, ...] = ()  # each from its # on
     source: str | None = None  # the name of the file it comes from
-    line: int | None = None  # where it starts there: its first comment or token
-    word_lines: tuple[int, ...] = field(default=(), repr=False)
-    block: bytes = field(repr=False)  # all its lines, with the empty line that ends it if there is one
-    prefix: bytes = field(default=b"", repr=False)  # what stands before it and belongs to no sentence
+    line: int | None = None  # the line of its first comment or token there
+    lines: Lines | None = None  # None: it was not read from CoNLL-U
+    prefix: bytes = b""  # the bytes before it that belong to no sentence
 
     @classmethod
     def from_words(
@@ -52,7 +107,7 @@ class Sentence:
         heads: Sequence[int | None] | None = None,
         relations: Sequence[str | None] | None = None,
     ) -> Sentence:
-        """A sentence that comes from no file. What is not given, as a whole or for one word, is written as ``_``."""
+        """Make a sentence that comes from no file. What is not given, as a whole or for one word, is written ``_``."""
         if isinstance(forms, str):
             raise InputError(
                 "forms must be a list of words, not a text; for texts there is the parser itself: nlp(text)"
@@ -66,134 +121,155 @@ class Sentence:
                 raise InputError(f"{n} forms but {len(column)} {name}: give one for each word")
         if "" in forms:
             raise InputError(f"word {list(forms).index('') + 1} has an empty form")
-        nothing = (None,) * n
-        upos_tags = tuple(tag or "_" for tag in (nothing if upos is None else upos))
-        xpos_tags = tuple(tag or "_" for tag in (nothing if xpos is None else xpos))
-        lines = [
-            f"{m}\t{_cell(form)}\t_\t{_cell(upos_tag)}\t{_cell(xpos_tag)}\t_\t_\t_\t_\t_\n"
-            for m, (form, upos_tag, xpos_tag) in enumerate(zip(forms, upos_tags, xpos_tags, strict=True), 1)
-        ]
-        sentence = cls(
-            forms=tuple(forms),
-            upos=upos_tags,
-            xpos=xpos_tags,
-            heads=nothing,
-            relations=nothing,
-            block="".join([*lines, "\n"]).encode(),
+        _check_cells(forms)
+        tags = {
+            name: [tag or "_" for tag in column]
+            for name, column in (("upos", upos), ("xpos", xpos))
+            if column is not None
+        }
+        sentence = cls.unannotated(forms).with_tags(**tags)
+        return sentence.with_tree(
+            sentence.heads if heads is None else heads, sentence.relations if relations is None else relations
         )
-        return sentence.with_tree(nothing if heads is None else heads, nothing if relations is None else relations)
+
+    @classmethod
+    def unannotated(
+        cls,
+        forms: Sequence[str],
+        *,
+        misc: Sequence[str] | None = None,
+        multiword: Iterable[SurfaceToken] = (),
+        comments: Iterable[str] = (),
+    ) -> Sentence:
+        """Make a sentence of valid forms without tags and tree."""
+        empty, unknown = ("_",) * len(forms), (None,) * len(forms)
+        cells = empty if misc is None else tuple(misc)
+        columns = Columns(tuple(forms), empty, empty, empty, empty, unknown, unknown, empty, cells)
+        return cls(columns=columns, multiword=tuple(multiword), comments=tuple(comments))
 
     def __len__(self) -> int:
-        return len(self.forms)
+        return len(self.columns.forms)
+
+    def __repr__(self) -> str:
+        names = ("forms", "upos", "xpos", "heads", "relations", "source", "line")
+        return f"Sentence({', '.join(f'{name}={getattr(self, name)!r}' for name in names)})"
+
+    @property
+    def forms(self) -> tuple[str, ...]:
+        return self.columns.forms
+
+    @property
+    def upos(self) -> tuple[str, ...]:
+        return self.columns.upos
+
+    @property
+    def xpos(self) -> tuple[str, ...]:
+        return self.columns.xpos
+
+    @property
+    def heads(self) -> tuple[int | None, ...]:
+        return self.columns.heads
+
+    @property
+    def relations(self) -> tuple[str | None, ...]:
+        return self.columns.relations
+
+    @property
+    def misc(self) -> tuple[str, ...]:
+        return self.columns.misc
 
     @property
     def words(self) -> tuple[Word, ...]:
         """The words with all their columns."""
-        rows = [[cell.decode() for cell in cells] for _, cells in _word_rows(self.block.split(b"\n"))]
-        return tuple(
-            Word(form, lemma, upos, xpos, feats, head, relation, deps, misc.rstrip("\r"))
-            for (_, form, lemma, upos, xpos, feats, _, _, deps, misc), head, relation in zip(
-                rows, self.heads, self.relations, strict=True
-            )
-        )
+        return tuple(map(Word, *self.columns))
 
     @property
-    def comments(self) -> tuple[str, ...]:
-        """The comment lines, each from its ``#`` on."""
-        return tuple(line.rstrip("\r") for line in self.block.decode().split("\n") if line.startswith("#"))
+    def surface_tokens(self) -> Iterator[SurfaceToken]:
+        """The tokens of the text, in order."""
+        first_words = {token.words.start: token for token in self.multiword}
+        m = 0
+        while m < len(self):
+            token = first_words.get(m)
+            if token is None:
+                token = SurfaceToken(self.forms[m], range(m, m + 1), self.misc[m], False, self.word_line(m))
+            yield token
+            m = token.words.stop
 
     @property
     def metadata(self) -> dict[str, str]:
-        """The comments of the form ``# key = value``; of two equal keys the last counts."""
+        """The comments of the form ``# key = value``; if a key is repeated, the last one counts."""
         pairs = (comment[1:].partition("=") for comment in self.comments)
         return {key.strip(" \t"): value.strip(" \t") for key, equals, value in pairs if equals}
 
+    @property
+    def original(self) -> bytes:
+        """The CoNLL-U it was read from, with the prefix; empty if it was not read from CoNLL-U."""
+        return b"" if self.lines is None else self.prefix + self.lines.block
+
     def word_line(self, i: int) -> int | None:
-        """The line of ``words[i]`` in its file, or None if it comes from no file."""
-        return self.word_lines[i] if self.word_lines else self.line
+        """Return the line of ``words[i]`` in its file, or None if it comes from no file."""
+        return self.line if self.line is None or self.lines is None else self.line + self.lines.rows[i]
 
     def with_tree(
         self, heads: Sequence[int | None], relations: Sequence[str | None], *, deps: bool = False
     ) -> Sentence:
-        """The same sentence with another tree: only HEAD and DEPREL change, and with ``deps`` also DEPS,
-        which becomes a copy of the tree. A cell that keeps its value keeps its bytes."""
+        """Return the sentence with another tree in HEAD and DEPREL; with ``deps``, DEPS becomes a copy of it."""
         n = len(self)
         if not len(heads) == len(relations) == n:
             raise InputError(f"{len(heads)} heads and {len(relations)} relations for a sentence of {n} words")
-        lines = self.block.split(b"\n")
-        for (row, cells), head, relation, old_head, old_relation in zip(
-            _word_rows(lines), heads, relations, self.heads, self.relations, strict=True
-        ):
+        for m, head in enumerate(heads, 1):
             if head is not None and not 0 <= head <= n:
-                raise InputError(f"word {cells[0].decode()} has head {head} in a sentence of {n} words")
-            if head != old_head:
-                cells[6] = b"_" if head is None else b"%d" % head
-            if relation != old_relation:
-                cells[7] = _cell(relation or "_").encode()
-            if deps:
-                cells[8] = b"_" if head is None else cells[6] + b":" + cells[7]
-            lines[row] = b"\t".join(cells)
-        relations = tuple(None if relation in ("", "_") else relation for relation in relations)
-        return replace(self, heads=tuple(heads), relations=relations, block=b"\n".join(lines))
+                raise InputError(f"word {m} has head {head} in a sentence of {n} words")
+        labels = tuple([None if relation in ("", "_") else relation for relation in relations])
+        _check_cells([label for label in labels if label])
+        columns = self.columns._replace(heads=tuple(heads), relations=labels)
+        if deps:
+            arcs = zip(heads, labels, strict=True)
+            copied = ["_" if head is None else f"{head}:{label or '_'}" for head, label in arcs]
+            columns = columns._replace(deps=tuple(copied))
+        return replace(self, columns=columns)
 
     def with_tags(self, *, upos: Sequence[str] | None = None, xpos: Sequence[str] | None = None) -> Sentence:
-        """The same sentence with other tags: only the columns that are given change."""
-        columns = [
-            (column, name, tuple(tags))
-            for column, name, tags in ((3, "upos", upos), (4, "xpos", xpos))
-            if tags is not None
-        ]
-        for _, name, tags in columns:
+        """Return the sentence with other tags in the columns that are given."""
+        columns = {name: tuple(tags) for name, tags in (("upos", upos), ("xpos", xpos)) if tags is not None}
+        for name, tags in columns.items():
             if len(tags) != len(self):
                 raise InputError(f"{len(tags)} {name} tags for a sentence of {len(self)} words")
-        lines = self.block.split(b"\n")
-        for word, (row, cells) in enumerate(_word_rows(lines)):
-            for column, _, tags in columns:
-                cells[column] = _cell(tags[word]).encode()
-            lines[row] = b"\t".join(cells)
-        return replace(self, block=b"\n".join(lines), **{name: tags for _, name, tags in columns})
+            _check_cells(tags)
+        return replace(self, columns=self.columns._replace(**columns))
 
     def with_misc(self, values: Sequence[Mapping[str, str | None]]) -> Sentence:
-        """The same sentence with ``key=value`` pairs in MISC, for each word its own. A key that is there gets its new
-        value in its place, others are added at the end, a key with None is taken out; all else stays."""
+        """Return the sentence with new ``key=value`` entries in the MISC of each word.
+
+        An existing key keeps its place, a new one is appended, and a key with the value None is removed.
+        """
         if len(values) != len(self):
             raise InputError(f"MISC values for {len(values)} words in a sentence of {len(self)} words")
-        lines = self.block.split(b"\n")
-        for (row, cells), pairs in zip(_word_rows(lines), values, strict=True):
-            misc, end = cells[9].rstrip(b"\r"), cells[9][len(cells[9].rstrip(b"\r")) :]
-            cells[9] = _with_pairs(misc, pairs) + end
-            lines[row] = b"\t".join(cells)
-        return replace(self, block=b"\n".join(lines))
+        _check_cells([value for new in values for value in new.values() if value is not None])
+        return replace(self, columns=self.columns._replace(misc=tuple(map(with_entries, self.misc, values))))
 
     def to_bytes(self) -> bytes:
-        """The sentence as CoNLL-U, byte for byte as it was read."""
-        return self.prefix + self.block
+        """Return the sentence as CoNLL-U; what was read and not changed comes back byte for byte."""
+        return self.prefix + (self._new_lines() if self.lines is None else self.lines.with_columns(self.columns))
+
+    def _new_lines(self) -> bytes:
+        first_words = {token.words.start + 1: token for token in self.multiword}
+        lines = list(self.comments)
+        for m, row in enumerate(zip(*self.columns, strict=True), 1):
+            if token := first_words.get(m):
+                lines.append(f"{m}-{token.words.stop}\t{token.form}\t_\t_\t_\t_\t_\t_\t_\t{token.misc}")
+            lines.append("\t".join([str(m), *["_" if value is None else str(value) for value in row]]))
+        return "\n".join([*lines, "", ""]).encode()
 
 
-def _word_rows(lines: Sequence[bytes]) -> Iterator[tuple[int, list[bytes]]]:
-    """The cells of each word line, and where it stands. Words are the lines whose ID is a plain number."""
-    for row, line in enumerate(lines):
-        cells = line.split(b"\t")
-        if cells[0].isdigit():
-            yield row, cells
-
-
-def _with_pairs(misc: bytes, pairs: Mapping[str, str | None]) -> bytes:
-    """MISC with other values for some keys; a key that is there twice stays once."""
-    new = {key.encode(): None if value is None else f"{key}={_cell(value)}".encode() for key, value in pairs.items()}
-    kept: list[bytes | None] = []
-    for item in () if misc in (b"", b"_") else misc.split(b"|"):
-        key = item.partition(b"=")[0]
-        kept.append(new.pop(key, None) if key.decode() in pairs else item)
-    return b"|".join(item for item in (*kept, *new.values()) if item is not None) or b"_"
-
-
-def _cell(value: str) -> str:
-    """Check that a value fits into one cell of CoNLL-U."""
-    if "\t" in value or "\n" in value or "\r" in value:
-        raise InputError(f"{value!r} has a tab or a line end in it, which CoNLL-U cannot hold")
-    try:
-        value.encode()
-    except UnicodeEncodeError:
-        raise InputError(f"{value!r} is not valid Unicode and cannot be written as UTF-8") from None
-    return value
+def _check_cells(values: Sequence[str]) -> None:
+    """Raise :class:`InputError` unless each value fits into one cell of CoNLL-U."""
+    if "".join(values).isprintable():
+        return
+    for value in values:
+        if "\t" in value or "\n" in value or "\r" in value:
+            raise InputError(f"{value!r} has a tab or a line end in it, which CoNLL-U cannot hold")
+        try:
+            value.encode()
+        except UnicodeEncodeError:
+            raise InputError(f"{value!r} is not valid Unicode and cannot be written as UTF-8") from None

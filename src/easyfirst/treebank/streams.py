@@ -1,4 +1,4 @@
-"""Files of text, plain or gzipped, as streams of byte lines whose failures say which file and what to do."""
+"""Text files, plain or gzipped, as streams of byte lines; errors name the file and what to do."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ _PACKED = {
     rb"\x1f\x8b": "a gzip file without .gz at the end of its name; rename it, or unpack it first: gunzip -c FILE",
     rb"PK\x03\x04": "a zip file; unpack it first: unzip FILE",
 }
-"""How packed files begin, and what to do with them."""
+"""The first bytes of packed files, and what to do with them."""
 
 
 def open_file(path: str | PathLike[str]) -> BinaryIO:
-    """Open a file for reading bytes; a name that ends in ``.gz`` is unpacked on the way."""
+    """Open a file for reading bytes; a file whose name ends in ``.gz`` is unpacked."""
     name = fspath(path)
     try:
         if name.endswith(".gz"):
@@ -36,7 +36,7 @@ def open_file(path: str | PathLike[str]) -> BinaryIO:
     except IsADirectoryError:
         raise DataError("this is a directory; name a file in it", source=name) from None
     except PermissionError:
-        # Some systems answer "permission denied" when a directory is opened as a file.
+        # Some systems report "permission denied" when a directory is opened as a file.
         what = "this is a directory; name a file in it" if Path(name).is_dir() else "no permission to read this file"
         raise DataError(what, source=name) from None
     except OSError as error:
@@ -44,7 +44,7 @@ def open_file(path: str | PathLike[str]) -> BinaryIO:
 
 
 def read_lines(stream: BinaryIO, name: str) -> Iterator[bytes]:
-    """The lines of a stream, line ends included, each as soon as it is there. Only a line feed ends a line."""
+    """Yield the lines of a stream with their line ends, each as soon as it arrives. Only a line feed ends a line."""
     try:
         for number, line in enumerate(stream):
             if number == 0:

@@ -1,9 +1,9 @@
-"""Scores of parses of raw text, whose tokens, sentences and words may differ from the gold ones, as the CoNLL 2018
-shared task defines them.
+"""Scores of parses of raw text, whose tokens, sentences and words may differ from the gold ones, as defined by the
+CoNLL 2018 shared task.
 
-Tokens and sentences are right if the gold side has the same span of characters. Words align
-(:mod:`easyfirst.treebank.alignment`), and a tag or an attachment is right if it is that of the aligned gold word: for a
-head, the two heads must align, or both words be roots; relation subtypes (after ``:``) are ignored.
+A token or sentence is correct if the gold side has the same span of characters. Words are aligned
+(:mod:`easyfirst.treebank.alignment`), and a tag or an attachment is correct if it is that of the aligned gold word. For
+an attachment, the two heads must be aligned or both words be roots. Relation subtypes (after ``:``) are ignored.
 """
 
 from __future__ import annotations
@@ -20,12 +20,12 @@ ROOT, UNALIGNED = -1, -2
 
 @dataclass(frozen=True, slots=True)
 class Agreement:
-    """One metric: how many units each side has and how many are right; shares in per cent."""
+    """One metric: the number of units on each side and of correct ones; scores are in per cent."""
 
     gold: int
     system: int
     correct: int
-    aligned: int | None = None  # words that align, where the metric is about something of theirs
+    aligned: int | None = None  # the number of aligned words, for metrics of words
 
     @property
     def precision(self) -> float:
@@ -41,7 +41,7 @@ class Agreement:
 
     @property
     def aligned_accuracy(self) -> float | None:
-        """The share that is right of the aligned words only."""
+        """The share of aligned words that are correct."""
         return None if self.aligned is None else percent(self.correct, self.aligned)
 
     def to_dict(self) -> dict[str, float]:
@@ -84,13 +84,16 @@ class TextScores:
         }
 
     def to_dict(self) -> dict[str, dict[str, float]]:
-        """All scores, as plain values for JSON."""
+        """Return all scores as plain values for JSON."""
         return {name: metric.to_dict() for name, metric in self.metrics.items()}
 
 
 def score_text(gold: Iterable[Sentence], system: Iterable[Sentence]) -> TextScores:
-    """Compare two treebanks of the same text. White space apart, their characters must be equal, and both must hold
-    trees; a :class:`easyfirst.errors.DataError` says where that is not so."""
+    """Compare two treebanks of the same text.
+
+    Raises :class:`easyfirst.errors.DataError` at the first place where their characters differ, not counting white
+    space, or where a sentence has no tree.
+    """
     gold_text, system_text = SpannedText.of(gold), SpannedText.of(system)
     check_same_text(gold_text, system_text)
     gold_words, system_words = _Columns.of(gold_text, "gold"), _Columns.of(system_text, "system")
@@ -115,11 +118,11 @@ def score_text(gold: Iterable[Sentence], system: Iterable[Sentence]) -> TextScor
 
 @dataclass(frozen=True, slots=True)
 class _Columns:
-    """What is compared of all words of a text, in its order."""
+    """The values to compare, of all words of a text in order."""
 
     upos: list[str]
     xpos: list[str]
-    heads: list[int]  # places in these lists, or ROOT
+    heads: list[int]  # positions in these lists, or ROOT
     relations: list[str]  # without subtypes
 
     @classmethod

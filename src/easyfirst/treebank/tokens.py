@@ -1,8 +1,7 @@
 """Tokenised text: one sentence per line, its words separated by spaces or tabs.
 
 Only the ASCII space and tab separate words: a no-break space, or any other Unicode space, is part of its word.
-An empty line, or one of only spaces and tabs, is no sentence and is passed over, since CoNLL-U cannot hold a
-sentence without words.
+Empty lines and lines of only spaces and tabs are skipped, since CoNLL-U cannot hold a sentence without words.
 """
 
 from __future__ import annotations
@@ -20,7 +19,7 @@ TOKEN = re.compile(r"[^ \t]+")
 
 
 def read_tokens(stream: BinaryIO, name: str) -> Iterator[Sentence]:
-    """The sentences of a stream, each as soon as its line has been read."""
+    """Yield the sentences of a stream, each as soon as its line has been read."""
     for number, line in enumerate(read_lines(stream, name), 1):
         if number == 1:
             line = line.removeprefix(BYTE_ORDER_MARK)
@@ -29,5 +28,4 @@ def read_tokens(stream: BinaryIO, name: str) -> Iterator[Sentence]:
             message = "a carriage return inside the line; end lines with line feeds"
             raise DataError(message, source=name, line=number)
         if forms := TOKEN.findall(text):
-            sentence = Sentence.from_words(forms)
-            yield replace(sentence, source=name, line=number, word_lines=(number,) * len(forms))
+            yield replace(Sentence.from_words(forms), source=name, line=number)

@@ -1,6 +1,6 @@
 """Dependency trees: every word has one head, one word has the head 0, and there is no cycle.
 
-Words are called by their ids, counted from 1; 0 is the root outside the sentence.
+Words are identified by their IDs, counted from 1; 0 is the root outside the sentence.
 """
 
 from __future__ import annotations
@@ -17,14 +17,14 @@ from easyfirst.treebank.sentence import Sentence
 
 @dataclass(frozen=True, slots=True)
 class Tree:
-    """The head and the relation of each word, in the order of the words.
+    """A dependency tree: the head and the relation of each word, in the order of the words.
 
     >>> tree = Tree((2, 4, 2, 0, 4), ("det", "nsubj", "amod", "root", "obj"))
     >>> tree.root, len(tree)
     (4, 5)
 
-    A head out of range or a word that the tree does not have is an :class:`InputError`, and so are, when they are met,
-    heads that form a cycle.
+    A head out of range or a word that is not in the tree raises :class:`InputError`. So do heads that form a cycle, in
+    the methods that follow them.
     """
 
     heads: tuple[int, ...]
@@ -43,13 +43,13 @@ class Tree:
 
     @property
     def root(self) -> int:
-        """The word whose head is 0 (the first, should there be several)."""
+        """The word whose head is 0; the first one if there are several."""
         if 0 not in self.heads:
             raise _cyclic() if self.heads else InputError("there are no words, so there is no root")
         return self.heads.index(0) + 1
 
     def head(self, m: int) -> int:
-        """The head of a word; 0 for the root.
+        """Return the head of a word; 0 for the root.
 
         >>> Tree((2, 0), ("det", "root")).head(1)
         2
@@ -57,11 +57,11 @@ class Tree:
         return self.heads[self._word(m) - 1]
 
     def relation(self, m: int) -> str:
-        """The relation of a word to its head."""
+        """Return the relation of a word to its head."""
         return self.relations[self._word(m) - 1]
 
     def children(self, head: int) -> tuple[int, ...]:
-        """The modifiers of a head, from left to right.
+        """Return the modifiers of a head, from left to right.
 
         >>> Tree((2, 0, 2), ("nsubj", "root", "obj")).children(2)
         (1, 3)
@@ -70,7 +70,7 @@ class Tree:
         return tuple(m for m, h in enumerate(self.heads, 1) if h == head)
 
     def ancestors(self, m: int) -> tuple[int, ...]:
-        """The head of a word, the head of that, and so on to the root of the sentence.
+        """Return the head of a word, the head of that, and so on up to the root of the sentence.
 
         >>> Tree((2, 3, 0), ("det", "nsubj", "root")).ancestors(1)
         (2, 3)
@@ -78,7 +78,7 @@ class Tree:
         return tuple(self._way_up(self._word(m)))[1:]
 
     def depth(self, m: int) -> int:
-        """How many arcs a word is below the root of the sentence, which has the depth 0.
+        """Return the number of arcs between a word and the root of the sentence, which has depth 0.
 
         >>> Tree((2, 3, 0), ("det", "nsubj", "root")).depth(1)
         2
@@ -86,7 +86,7 @@ class Tree:
         return len(self.ancestors(m))
 
     def subtree(self, m: int) -> tuple[int, ...]:
-        """A word and all words below it, from left to right.
+        """Return a word and all words below it, from left to right.
 
         >>> Tree((2, 3, 0, 3), ("det", "nsubj", "root", "obj")).subtree(2)
         (1, 2)
@@ -103,7 +103,7 @@ class Tree:
         return tuple(sorted(found))
 
     def span(self, m: int) -> tuple[int, int]:
-        """The first and the last word of a word's subtree. In a projective tree all between belong to it as well.
+        """Return the first and the last word of a subtree. In a projective tree all words between belong to it.
 
         >>> Tree((2, 3, 0, 3), ("det", "nsubj", "root", "obj")).span(3)
         (1, 4)
@@ -112,7 +112,7 @@ class Tree:
         return words[0], words[-1]
 
     def path(self, start: int, end: int) -> tuple[int, ...]:
-        """The words on the way from one word to another: up to what is above both, and down. Both ends are on it.
+        """Return the words on the path between two words through their lowest common ancestor, both ends included.
 
         >>> Tree((2, 3, 0, 3), ("det", "nsubj", "root", "obj")).path(1, 4)
         (1, 2, 3, 4)
@@ -122,7 +122,7 @@ class Tree:
         return (*up[: up.index(top)], top, *reversed(down[: down.index(top)]))
 
     def lowest_common_ancestor(self, first: int, second: int) -> int:
-        """The lowest word whose subtree holds both; it may be one of the two.
+        """Return the lowest word whose subtree contains both; it may be one of the two.
 
         >>> Tree((2, 3, 0, 3), ("det", "nsubj", "root", "obj")).lowest_common_ancestor(1, 4)
         3
@@ -131,7 +131,7 @@ class Tree:
         return next(node for node in self._to_top(first) if node in above)
 
     def distances(self) -> tuple[tuple[int, ...], ...]:
-        """The distance matrix: how many arcs lie between two words, ``distances()[a - 1][b - 1]``.
+        """Return the distance matrix: ``distances()[a - 1][b - 1]`` is the number of arcs between two words.
 
         >>> Tree((2, 3, 0), ("det", "nsubj", "root")).distances()
         ((0, 1, 2), (1, 0, 1), (2, 1, 0))
@@ -145,7 +145,7 @@ class Tree:
         return tuple(tuple(row[1:]) for row in rows[1:])
 
     def leaves(self) -> Iterator[int]:
-        """The words without modifiers, from left to right.
+        """Return the words without modifiers, from left to right.
 
         >>> list(Tree((2, 0, 2), ("nsubj", "root", "obj")).leaves())
         [1, 3]
@@ -153,7 +153,7 @@ class Tree:
         return (m for m, modifiers in enumerate(self._modifiers()) if m and not modifiers)
 
     def inner(self) -> Iterator[int]:
-        """The words with modifiers, from left to right.
+        """Return the words with modifiers, from left to right.
 
         >>> list(Tree((2, 0, 2), ("nsubj", "root", "obj")).inner())
         [2]
@@ -171,7 +171,7 @@ class Tree:
         return is_projective(self.heads)
 
     def to_dict(self, forms: Sequence[str] | None = None) -> dict[str, Any]:
-        """The root with all below it, as nested dicts of lists: for JSON.
+        """Return the tree as nested dicts from the root down, for JSON.
 
         >>> Tree((2, 0), ("det", "root")).to_dict(["the", "fox"])
         {'id': 2, 'relation': 'root', 'form': 'fox', 'children': [{'id': 1, 'relation': 'det', 'form': 'the', \
@@ -187,7 +187,7 @@ class Tree:
         return nodes[self.root - 1]
 
     def to_networkx(self, forms: Sequence[str] | None = None) -> Any:
-        """A ``networkx.DiGraph``: words are nodes, arcs go from head to modifier, and both have a ``relation``.
+        """Return a ``networkx.DiGraph``: words are nodes, arcs go from head to modifier, both with a ``relation``.
 
         >>> sorted(Tree((2, 0), ("det", "root")).to_networkx().edges(data="relation"))
         [(2, 1, 'det')]
@@ -218,14 +218,14 @@ class Tree:
         return self._word(node) if node else 0
 
     def _modifiers(self) -> list[list[int]]:
-        """Of 0 and each word, from left to right."""
+        """Return the modifiers of 0 and of each word, from left to right."""
         modifiers: list[list[int]] = [[] for _ in range(len(self) + 1)]
         for m, h in enumerate(self.heads, 1):
             modifiers[h].append(m)
         return modifiers
 
     def _way_up(self, m: int) -> Iterator[int]:
-        """A word and all above it, without 0."""
+        """Yield a word and all words above it, without 0."""
         for _ in self.heads:
             yield m
             m = self.heads[m - 1]
@@ -234,11 +234,11 @@ class Tree:
         raise _cyclic()
 
     def _to_top(self, node: int) -> list[int]:
-        """A word and all above it, and last 0."""
+        """Return a word, all words above it, and 0."""
         return [*self._way_up(self._word(node)), 0] if node else [0]
 
     def _top_down(self) -> list[int]:
-        """0 and all words, each after its head, modifiers from left to right."""
+        """Return 0 and all words, each after its head, modifiers from left to right."""
         modifiers = self._modifiers()
         order = [0]
         for node in order:
@@ -253,7 +253,7 @@ def _cyclic() -> InputError:
 
 
 def find_cycle(heads: Sequence[int]) -> list[int]:
-    """The words of a cycle, each followed by its head, beginning with the leftmost; empty if there is none."""
+    """Return the words of a cycle from its leftmost word on, each followed by its head; empty if there is none."""
     seen_from = [0] * (len(heads) + 1)  # the word whose way to the root first passed here
     for start in range(1, len(heads) + 1):
         m = start
@@ -274,7 +274,7 @@ def _walk_cycle(heads: Sequence[int], m: int) -> list[int]:
 
 
 def check_tree(sentence: Sentence) -> Tree:
-    """The tree of a gold sentence, or a DataError at the word that makes it none."""
+    """Return the tree of a gold sentence; raise :class:`DataError` at the word that breaks it."""
     heads: list[int] = []
     relations: list[str] = []
     for m, (head, relation) in enumerate(zip(sentence.heads, sentence.relations, strict=True), 1):
@@ -290,7 +290,7 @@ def check_tree(sentence: Sentence) -> Tree:
 
 
 def check_shape(sentence: Sentence, heads: Sequence[int]) -> None:
-    """Raise a DataError unless the heads are those of a tree: one root, and no cycle."""
+    """Raise :class:`DataError` unless the heads form a tree: one root and no cycle."""
     roots = [m for m, head in enumerate(heads, 1) if head == 0]
     if not roots:
         raise _error(sentence, "no word has HEAD 0; a tree needs one root", 1)
