@@ -19,8 +19,8 @@ from pathlib import Path
 import report
 
 import easyfirst
-from easyfirst.confidence.fitting import judge_parses
-from easyfirst.confidence.reliability import Judgement, Reliability
+from easyfirst.confidence.fitting import evaluate_confidence
+from easyfirst.confidence.reliability import Reliability, ReliabilityReport
 from easyfirst.model.bundled import find_model
 from easyfirst.text.tagging import without_tags
 
@@ -34,7 +34,7 @@ STYLE = (
 )
 
 
-def plot(judgement: Judgement, caption: str) -> str:
+def plot(reliability: ReliabilityReport, caption: str) -> str:
     """Mean confidence of each bin to the right, the share that is right upwards; on the diagonal both are equal."""
     middle, size = EDGE + SIDE / 2, SIDE + 2 * EDGE
     parts = [
@@ -48,7 +48,7 @@ def plot(judgement: Judgement, caption: str) -> str:
         x, y = _place(tick, tick)
         parts.append(f'<text x="{x:.1f}" y="{EDGE + SIDE + 16}" text-anchor="middle">{tick:g}</text>')
         parts.append(f'<text x="{EDGE - 6}" y="{y + 4:.1f}" text-anchor="end">{tick:g}</text>')
-    for number, (name, found) in enumerate((("arcs", judgement.arcs), ("labels", judgement.labels))):
+    for number, (name, found) in enumerate((("arcs", reliability.arcs), ("labels", reliability.labels))):
         parts += _line(name, found)
         y = EDGE + SIDE - 40 + 20 * number
         parts.append(f'<line class="{name}" x1="{EDGE + 170}" y1="{y}" x2="{EDGE + 200}" y2="{y}"/>')
@@ -79,8 +79,9 @@ def main() -> None:
     options.add_argument("--plot", type=Path, default=PLOT)
     given = options.parse_args()
     parser = easyfirst.load(given.model)
-    gold = easyfirst.read_conllu(given.treebank)
-    judgement = judge_parses(parser.parse(gold if given.given_tags else without_tags(gold, parser.tagger, given.model)))
+    gold = list(easyfirst.read_conllu(given.treebank))
+    sentences = gold if given.given_tags else without_tags(gold, parser.tagger, given.model)
+    reliability = evaluate_confidence(parser.parse(sentences), gold)
     assert parser.model.calibration is not None
     model = find_model(given.model).name
     result = {
@@ -89,21 +90,21 @@ def main() -> None:
         "tags": "given" if given.given_tags else "predicted",
         "fitted_on": parser.model.calibration.fitted_on.file,
         "bins": "15 of equal size",
-        **judgement.to_dict(),
+        **reliability.to_dict(),
     }
     header = ["", "number", "right %", "mean confidence %", "ECE"]
-    header += [f"wrong % of the surest {100 * share:g} %" for share, _ in judgement.arcs.risks]
-    kinds = (("arcs", judgement.arcs), ("labels", judgement.labels), ("trees", judgement.trees))
+    header += [f"wrong % of the surest {100 * share:g} %" for share, _ in reliability.arcs.risks]
+    kinds = (("arcs", reliability.arcs), ("labels", reliability.labels), ("trees", reliability.trees))
     rows = [
         [name, f"{found.count:,}", f"{100 * found.accuracy:.2f}", f"{100 * found.confidence:.2f}", f"{found.ece:.4f}"]
         + [f"{100 * risk:.2f}" for _, risk in found.risks]
         for name, found in kinds
     ]
-    least = ["least sure tenth of the sentences", "", f"{100 * judgement.least_sure_errors:.1f} of all wrong heads"]
+    least = ["least sure tenth of the sentences", "", f"{100 * reliability.least_sure_errors:.1f} of all wrong heads"]
     rows.append(least + [""] * (len(header) - len(least)))
     report.write(given.name, result, header, rows)
     given.plot.parent.mkdir(parents=True, exist_ok=True)
-    given.plot.write_text(plot(judgement, f"{model} on {given.treebank.name}"), encoding="utf-8")
+    given.plot.write_text(plot(reliability, f"{model} on {given.treebank.name}"), encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -37,9 +37,9 @@ def main() -> None:
     calibration = nlp.model.calibration
     assert calibration is not None
     parses = nlp.parse(without_tags(gold, nlp.tagger, given.model))
-    examples = [e for e in map(Example.of, parses, gold) if len(e.heads) > 1]
+    examples = [e for e in map(Example.of, parses, gold) if len(e) > 1]
     scales = fit_calibration(examples, fitted_on=calibration.fitted_on).scales
-    features = [features_of(e.heads, e.steps, scales).arcs for e in examples]
+    features = [features_of(e.steps, scales).arcs for e in examples]
     right = [e.heads_right[e.steps.modifiers - 1] for e in examples]
     n_pieces = len(scales.margins)
     losses: dict[str, float] = {}
