@@ -1,10 +1,10 @@
-"""Measure the calibration of a model's confidence on held-out sentences.
+"""How far a model's confidence can be trusted, on sentences it was not fitted on.
 
-    python -m bench.confidence --model en --treebank test.conllu
+    python bench/confidence.py --model en --treebank test.conllu
 
-Tokens are gold and tags are predicted (``--given-tags``: gold too). Writes a table, all figures as JSON, and the
-reliability diagram of arcs and labels as SVG. The calibration is fitted on dev, by 'easyfirst calibrate' or in
-training. The test set is used only here.
+Gold tokens and, as the model is used, predicted tags (``--given-tags``: those of the treebank). Writes a table, all
+figures as JSON and the reliability plot of arcs and labels as SVG. The calibration is fitted on dev ('easyfirst
+calibrate' or training); the test set is looked at here only.
 """
 
 from __future__ import annotations
@@ -18,8 +18,8 @@ from pathlib import Path
 
 import easyfirst
 from bench import report
-from easyfirst.confidence.fitting import judge_parses
-from easyfirst.confidence.reliability import Judgement, Reliability
+from easyfirst.confidence.fitting import evaluate_confidence
+from easyfirst.confidence.reliability import Reliability, ReliabilityReport
 from easyfirst.model.bundled import find_model
 from easyfirst.text.tagging import without_tags
 
@@ -33,21 +33,21 @@ STYLE = (
 )
 
 
-def plot(judgement: Judgement, caption: str) -> str:
+def plot(reliability: ReliabilityReport, caption: str) -> str:
     """Draw the reliability diagram: the accuracy of each bin (y) over its mean confidence (x)."""
     middle, size = EDGE + SIDE / 2, SIDE + 2 * EDGE
     parts = [
         f'<rect class="frame" x="{EDGE}" y="{EDGE}" width="{SIDE}" height="{SIDE}"/>',
         f'<line class="ideal" x1="{EDGE}" y1="{EDGE + SIDE}" x2="{EDGE + SIDE}" y2="{EDGE}"/>',
         f'<text x="{middle}" y="{EDGE + SIDE + 36}" text-anchor="middle">mean confidence</text>',
-        f'<text transform="translate(14 {middle}) rotate(-90)" text-anchor="middle">accuracy</text>',
+        f'<text transform="translate(14 {middle}) rotate(-90)" text-anchor="middle">share that is right</text>',
         f'<text x="{EDGE}" y="{EDGE - 16}">{caption}</text>',
     ]
     for tick in (0, 0.25, 0.5, 0.75, 1):
         x, y = _place(tick, tick)
         parts.append(f'<text x="{x:.1f}" y="{EDGE + SIDE + 16}" text-anchor="middle">{tick:g}</text>')
         parts.append(f'<text x="{EDGE - 6}" y="{y + 4:.1f}" text-anchor="end">{tick:g}</text>')
-    for number, (name, found) in enumerate((("arcs", judgement.arcs), ("labels", judgement.labels))):
+    for number, (name, found) in enumerate((("arcs", reliability.arcs), ("labels", reliability.labels))):
         parts += _line(name, found)
         y = EDGE + SIDE - 40 + 20 * number
         parts.append(f'<line class="{name}" x1="{EDGE + 170}" y1="{y}" x2="{EDGE + 200}" y2="{y}"/>')
@@ -74,13 +74,13 @@ def main() -> None:
     options.add_argument("--model", default="en")
     options.add_argument("--treebank", type=Path, required=True)
     options.add_argument("--given-tags", action="store_true")
-    options.add_argument("--name", default="confidence", help="the name of the results file")
+    options.add_argument("--name", default="confidence", help="of the results file")
     options.add_argument("--plot", type=Path, default=PLOT)
     given = options.parse_args()
     parser = easyfirst.load(given.model)
     gold = list(easyfirst.read_conllu(given.treebank))
     sentences = gold if given.given_tags else without_tags(gold, parser.tagger, given.model)
-    judgement = judge_parses(parser.parse(sentences), gold)
+    reliability = evaluate_confidence(parser.parse(sentences), gold)
     assert parser.model.calibration is not None
     model = find_model(given.model).name
     result = {
@@ -89,25 +89,21 @@ def main() -> None:
         "tags": "given" if given.given_tags else "predicted",
         "fitted_on": parser.model.calibration.fitted_on.file,
         "bins": "15 of equal size",
-        **judgement.to_dict(),
+        **reliability.to_dict(),
     }
-    header = ["", "number", "accuracy %", "mean confidence %", "ECE"]
-    header += [f"errors % in the most confident {100 * share:g} %" for share, _ in judgement.arcs.risks]
-    kinds = (("arcs", judgement.arcs), ("labels", judgement.labels), ("trees", judgement.trees))
+    header = ["", "number", "right %", "mean confidence %", "ECE"]
+    header += [f"wrong % of the surest {100 * share:g} %" for share, _ in reliability.arcs.risks]
+    kinds = (("arcs", reliability.arcs), ("labels", reliability.labels), ("trees", reliability.trees))
     rows = [
         [name, f"{found.count:,}", f"{100 * found.accuracy:.2f}", f"{100 * found.confidence:.2f}", f"{found.ece:.4f}"]
         + [f"{100 * risk:.2f}" for _, risk in found.risks]
         for name, found in kinds
     ]
-    least = [
-        "least confident tenth of the sentences",
-        "",
-        f"{100 * judgement.least_sure_errors:.1f} of all head errors",
-    ]
+    least = ["least sure tenth of the sentences", "", f"{100 * reliability.least_sure_errors:.1f} of all wrong heads"]
     rows.append(least + [""] * (len(header) - len(least)))
     report.write(given.name, result, header, rows)
     given.plot.parent.mkdir(parents=True, exist_ok=True)
-    given.plot.write_text(plot(judgement, f"{model} on {given.treebank.name}"), encoding="utf-8")
+    given.plot.write_text(plot(reliability, f"{model} on {given.treebank.name}"), encoding="utf-8")
 
 
 if __name__ == "__main__":

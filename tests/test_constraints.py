@@ -87,7 +87,7 @@ def test_explanations(reader: Parser) -> None:
 
 def test_explanations_of_what_is_given_wrongly(parser: Parser) -> None:
     for given in ([None], {1: 2}, 7):
-        with pytest.raises(InputError, match=r"the constraints are of type \w+; give those of the sentence"):
+        with pytest.raises(InputError, match=r"the constraints are of type \w+; give those on the sentence"):
             parser.explain(FOX, constraints=given)  # type: ignore[arg-type]
     with pytest.raises(ConstraintError, match="word 1 cannot be its own head"):
         parser.explain(FOX, constraints=Constraints.of(heads={1: 1}))
@@ -109,13 +109,13 @@ def test_a_stream_gives_what_comes_before_the_mistake(parser: Parser) -> None:
 @pytest.mark.parametrize(
     ("given", "message"),
     [
-        ([], "there are constraints for 0 sentences only"),
-        ([None], "there are constraints for 1 sentences only"),
-        ([None] * 3, "there are constraints for more than the 2 sentences"),
-        (Constraints.of(heads={1: 2}), "the constraints are those of one sentence"),
-        ([{1: 2}, None], "the constraints of a sentence are of type dict"),
+        ([], "there are constraints for only 0 sentences"),
+        ([None], "there are constraints for only 1 sentences"),
+        ([None] * 3, "there are constraints for more than 2 sentences"),
+        (Constraints.of(heads={1: 2}), "the constraints are for one sentence only"),
+        ([{1: 2}, None], "the constraints on a sentence are of type dict"),
         (7, "the constraints are of type int"),
-        (lambda sentence: 7, "the constraints of a sentence are of type int"),
+        (lambda sentence: 7, "the constraints on a sentence are of type int"),
     ],
 )
 def test_what_is_given_wrongly(parser: Parser, given, message: str) -> None:

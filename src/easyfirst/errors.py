@@ -41,4 +41,4 @@ class ConstraintError(DataError):
     ) -> None:
         super().__init__(message, source=source, line=line)
         self.conflict = conflict
-        """The constraints that cannot hold together: a cycle, or some of which, without any one, the others can."""
+        """A minimal conflict: dropping any one of these makes the rest satisfiable (or a whole cycle)."""

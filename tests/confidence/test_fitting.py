@@ -10,8 +10,8 @@ import pytest
 
 from easyfirst.confidence.calibration import Calibration
 from easyfirst.confidence.estimates import confidence_of
-from easyfirst.confidence.fitting import Example, calibrate, cross_validate, fit_calibration, judge_parses
-from easyfirst.confidence.reliability import judge
+from easyfirst.confidence.fitting import Example, calibrate, cross_validate, evaluate_confidence, fit_calibration
+from easyfirst.confidence.reliability import ReliabilityReport
 from easyfirst.errors import InputError
 from easyfirst.model.calibration_store import store_calibration
 from easyfirst.model.parser_store import save_parser
@@ -45,10 +45,10 @@ def test_the_truth_is_found() -> None:
         np.testing.assert_allclose(found.arcs, truth.arcs, atol=0.1)
         np.testing.assert_allclose(found.labels, truth.labels, atol=0.12)
     confidences = [confidence_of(example.steps, fitted) for example in other]
-    judgement = judge(confidences, [e.heads_right for e in other], [e.labels_right for e in other])
-    assert judgement.arcs.ece < 0.03
-    assert judgement.labels.ece < 0.03
-    assert judgement.trees.ece < 0.06
+    reliability = ReliabilityReport.of(confidences, [e.heads_right for e in other], [e.labels_right for e in other])
+    assert reliability.arcs.ece < 0.03
+    assert reliability.labels.ece < 0.03
+    assert reliability.trees.ece < 0.06
 
 
 def test_it_never_falls_with_a_margin() -> None:
@@ -81,7 +81,7 @@ def test_only_single_words() -> None:
         fit_calibration([Example(steps_of((0,), [], [], []), np.ones(1, bool), np.ones(1, bool))], fitted_on=FITTED_ON)
 
 
-def test_each_sentence_is_judged_by_others() -> None:
+def test_each_sentence_is_held_out_once() -> None:
     some = examples(53)
     found = cross_validate(some, fitted_on=FITTED_ON)
     assert found is not None
@@ -91,20 +91,20 @@ def test_each_sentence_is_judged_by_others() -> None:
 
 
 class TestModel:
-    def test_it_is_stored_and_told(self, tmp_path: Path) -> None:
+    def test_it_is_stored_and_reported(self, tmp_path: Path) -> None:
         model = replace(small_model("upos"), card="# a card\n\n## Use\n\nRun it.\n")
         save_parser(tmp_path, model)
         parser, gold = Parser(model), list(read_conllu(TREEBANK))
-        calibration, judgement = calibrate(parser.parse(gold), gold, file="some/dev.conllu", tags="given")
-        store_calibration(tmp_path, calibration, judgement)
+        calibration, reliability = calibrate(parser.parse(gold), gold, file="some/dev.conllu", tags="given")
+        store_calibration(tmp_path, calibration, reliability)
         again = load(tmp_path)
         facts = again.model.calibration
         assert facts is not None
         assert (facts.fitted_on.file, facts.fitted_on.sentences, facts.fitted_on.tags) == ("dev.conllu", 27, "given")
-        assert judgement is not None
-        assert f"{judgement.arcs.ece:.4f}" in again.model.card
+        assert reliability is not None
+        assert f"{reliability.arcs.ece:.4f}" in again.model.card
         assert again.model.card.index("## Confidence") < again.model.card.index("## Use")
-        assert judge_parses(again.parse(gold), gold).arcs.count == sum(map(len, gold))
+        assert evaluate_confidence(again.parse(gold), gold).arcs.count == sum(map(len, gold))
         store_calibration(tmp_path, *calibrate(parser.parse(gold), gold, file="dev.conllu", tags="predicted"))
         card = load(tmp_path).model.card
         assert card.count("## Confidence") == 1

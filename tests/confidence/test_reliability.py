@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from easyfirst.confidence.estimates import Confidence
-from easyfirst.confidence.reliability import N_BINS, Reliability, judge, to_markdown
+from easyfirst.confidence.reliability import N_BINS, Reliability, ReliabilityReport, to_markdown
 
 
 def test_bins_of_one_answer_each() -> None:
@@ -53,13 +53,13 @@ def test_risk_and_coverage() -> None:
     assert risks[0.8] == risks[0.5] == 0
 
 
-def test_judgement() -> None:
+def test_the_report() -> None:
     confidences = [Confidence(0.05 * n, (0.9, 0.8), (0.7, 0.6)) for n in range(20)]
     heads = [np.array([True, n not in (0, 7)]) for n in range(20)]
     heads[1][:] = False
     labels = [right.copy() for right in heads]
     labels[9][0] = False
-    found = judge(confidences, heads, labels)
+    found = ReliabilityReport.of(confidences, heads, labels)
     assert found.least_sure_errors == 3 / 4  # sentences 0 and 1 have three of the four wrong heads
     assert (found.arcs.count, found.trees.count) == (40, 20)
     assert found.arcs.accuracy == 36 / 40
@@ -75,6 +75,6 @@ def test_judgement() -> None:
 
 
 def test_no_mistakes_at_all() -> None:
-    found = judge([Confidence(1.0, (1.0,), (1.0,))], [np.array([True])], [np.array([True])])
+    found = ReliabilityReport.of([Confidence(1.0, (1.0,), (1.0,))], [np.array([True])], [np.array([True])])
     assert found.least_sure_errors == 0
     assert found.arcs.ece == 0

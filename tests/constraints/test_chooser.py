@@ -1,16 +1,17 @@
-"""Constrained parsing against brute force: the best-scored action after which a tree that obeys can still be built."""
+"""Constrained parsing against brute force: the best-scored action after which a satisfying tree can still be built."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from functools import partial
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from easyfirst.constraints.chooser import Constrained
+from easyfirst.constraints.chooser import ConstrainedChooser
 from easyfirst.constraints.conflicts import compile_constraints
 from easyfirst.constraints.records import (
     Bracket,
@@ -105,9 +106,8 @@ def constrained_derivations(
     model: Model, batch: Sequence[Sample], rules: Sequence[Rules | None]
 ) -> list[list[Attachment]]:
     lengths = lengths_of(batch)
-    return derive(
-        [model.network], model.vectors(batch), lengths, RELATIONS, lambda choose: Constrained(lengths, rules, choose)
-    )
+    constrain = partial(ConstrainedChooser, lengths, rules)
+    return derive([model.network], model.vectors(batch), lengths, RELATIONS, constrain)
 
 
 @settings(max_examples=120, deadline=None)

@@ -35,7 +35,7 @@ def error_of(constraints: Constraints, sentence: Sentence | None = None, **names
     [
         (
             {"heads": {1: 3, 6: 5, 2: 4}},
-            "1 'The' has the head 3 'man'; 2 'old' has the head 4 'the' (the arcs cross; take one of them out)",
+            "1 'The' has the head 3 'man'; 2 'old' has the head 4 'the' (the arcs cross; remove one of them)",
         ),
         (
             {"heads": {6: 5, 1: 2, 2: 3, 3: 1}},
@@ -43,11 +43,11 @@ def error_of(constraints: Constraints, sentence: Sentence | None = None, **names
         ),
         ({"heads": {1: 2, 2: 1}}, "1 'The' has the head 2 'old'; 2 'old' has the head 1 'The' (they form a cycle;"),
         ({"heads": {4: 0, 1: 2, 5: 0}}, "4 'the' is the root; 5 'boats' is the root (a tree has one root;"),
-        ({"heads": {2: 0, 1: 4}}, "2 'old' is the root; 1 'The' has the head 4 'the' (the arc passes over the root;"),
-        ({"heads": {1: 4, 4: 2}}, "(an arc passes over a word that is above its head;"),
+        ({"heads": {2: 0, 1: 4}}, "2 'old' is the root; 1 'The' has the head 4 'the' (the arc spans the root;"),
+        ({"heads": {1: 4, 4: 2}}, "(an arc spans an ancestor of its head;"),
         (
             {"brackets": [(1, 3), (5, 6), (2, 4)]},
-            "1 'The' to 3 'man' are a bracket; 2 'old' to 4 'the' are a bracket (brackets may lie in each other",
+            "1 'The' to 3 'man' are a bracket; 2 'old' to 4 'the' are a bracket (brackets may be nested",
         ),
         (
             {"brackets": [(2, 4)], "heads": {2: 1, 4: 5}},
@@ -59,11 +59,11 @@ def error_of(constraints: Constraints, sentence: Sentence | None = None, **names
         ),
         (
             {"heads": {2: 3}, "relations": {2: "root"}},
-            "2 'old' has the head 3 'man'; 2 'old' has the relation 'root' (that relation is the root's alone;",
+            "2 'old' has the head 3 'man'; 2 'old' has the relation 'root' (only the root has that relation;",
         ),
         (
             {"heads": {1: 2}, "relations": {1: "det"}, "forbidden": [(2, 1, "det")]},
-            "1 'The' does not have the head 2 'old' with the relation 'det' (no projective tree with one root has",
+            "1 'The' does not have the head 2 'old' with the relation 'det' (no projective tree with one root",
         ),
         (
             {"forbidden": [(0, m) for m in range(1, 7)]},
@@ -88,12 +88,12 @@ def test_two_of_one_word() -> None:
     ("known", "reason"),
     [
         ({"heads": {1: 2}, "forbidden": [(2, 1)]}, "the arc is fixed and forbidden"),
-        ({"heads": {1: 2}, "forbidden": [(0, 2)]}, "no projective tree with one root has them all"),
+        ({"heads": {1: 2}, "forbidden": [(0, 2)]}, "no projective tree with one root satisfies all of them"),
         ({"relations": {1: "root", 2: "root"}}, "a tree has one root"),
         ({"relations": {1: "det", 2: "det"}}, "no word is left to be the root"),
         ({"heads": {1: 0}, "relations": {2: "root"}}, "a tree has one root"),
-        ({"heads": {2: 1}, "relations": {2: "root"}}, "that relation is the root's alone"),
-        ({"heads": {1: 2}, "brackets": [(1, 2)], "forbidden": [(0, 2)]}, "no projective tree with one root has"),
+        ({"heads": {2: 1}, "relations": {2: "root"}}, "only the root has that relation"),
+        ({"heads": {1: 2}, "brackets": [(1, 2)], "forbidden": [(0, 2)]}, "no projective tree with one root satisfies"),
     ],
 )
 def test_the_reason_in_any_order(known: dict[str, Any], reason: str) -> None:
@@ -116,15 +116,15 @@ def test_what_is_said_twice_is_said_once() -> None:
         (FixedHead(modifier=2, head=2), "word 2 cannot be its own head"),
         (ForbiddenArc(head=1, modifier=7), "there is no arc from 1 to 7"),
         (FixedRelation(modifier=7, relation="det"), "there is no word 7 in a sentence of 6 words"),
-        (FixedRelation(modifier=1, relation="Det"), "word 1 cannot have the relation 'Det', which the model does not"),
+        (FixedRelation(modifier=1, relation="Det"), "word 1 cannot have the relation 'Det'; the model has no"),
         (ForbiddenArc(head=1, modifier=2, relation="x"), "word 2 cannot have the relation 'x'"),
-        (Bracket(first=3, last=2), "the bracket 3:2 is no part of a sentence of 6 words"),
-        (Bracket(first=3, last=7), "the bracket 3:7 is no part"),
-        (FixedHead(modifier="1", head=2), "words are called by their ids, whole numbers"),  # type: ignore[arg-type]
-        (FixedRelation(modifier=1, relation=None), "relation=None) is no constraint"),  # type: ignore[arg-type]
-        (FixedRelation(modifier=1, relation=["x"]), "relations by their names"),  # type: ignore[arg-type]
-        (ForbiddenArc(head=1, modifier=2, relation=3), "relations by their names"),  # type: ignore[arg-type]
-        ((1, 2), "(1, 2) is no constraint"),
+        (Bracket(first=3, last=2), "the bracket 3:2 is not a span of a sentence of 6 words"),
+        (Bracket(first=3, last=7), "the bracket 3:7 is not a span"),
+        (FixedHead(modifier="1", head=2), "give words by id (an integer)"),  # type: ignore[arg-type]
+        (FixedRelation(modifier=1, relation=None), "relation=None) is not a constraint"),  # type: ignore[arg-type]
+        (FixedRelation(modifier=1, relation=["x"]), "relations by name"),  # type: ignore[arg-type]
+        (ForbiddenArc(head=1, modifier=2, relation=3), "relations by name"),  # type: ignore[arg-type]
+        ((1, 2), "(1, 2) is not a constraint"),
     ],
 )
 def test_what_makes_no_sense_alone(constraint, message: str) -> None:

@@ -66,12 +66,12 @@ def calibrate(
 
     path = find_model(model)
     parses = parse_gold(load(path), gold, model, predicted_tags=predicted_tags)
-    calibration, judgement = fit(parses, gold, file=dev, tags="predicted" if predicted_tags else "given")
-    store_calibration(path, calibration, judgement)
+    calibration, reliability = fit(parses, gold, file=dev, tags="predicted" if predicted_tags else "given")
+    store_calibration(path, calibration, reliability)
     if as_json:
-        print(json.dumps(judgement and judgement.to_dict(), indent=2))
-    elif judgement is not None:
-        print("\n".join(to_markdown(judgement)))
+        print(json.dumps(reliability and reliability.to_dict(), indent=2))
+    elif reliability is not None:
+        print("\n".join(to_markdown(reliability)))
     print(f"the calibration is in {path}", file=sys.stderr)
 
 

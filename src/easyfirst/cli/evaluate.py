@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from rich.console import Console
     from rich.table import Table
 
-    from easyfirst.confidence.reliability import Judgement
+    from easyfirst.confidence.reliability import ReliabilityReport
     from easyfirst.results.parses import Parse
 
 WIDTH = 120
@@ -100,16 +100,16 @@ def evaluate(
         made = _read(system) if system is not None else _read_text(gold, model, threads, no_spaces=no_spaces)
         _show_text(score_text(_read(gold), made), as_json=as_json)
         return
-    judgement: Judgement | None = None
+    reliability: ReliabilityReport | None = None
     if system is not None:
         scores = _score_files(gold, system)
     else:
-        scores, judgement = _score_model(
+        scores, reliability = _score_model(
             gold, model, threads, predicted_tags=predicted_tags, with_confidence=confidence
         )
     if not scores.sentences:
         raise _no_sentences(gold)
-    _show(scores, judgement, as_json=as_json, by_relation=by_relation, by_length=by_length)
+    _show(scores, reliability, as_json=as_json, by_relation=by_relation, by_length=by_length)
 
 
 def _sentences(name: str) -> Iterator[Sentence]:
@@ -148,11 +148,11 @@ def _read_text(gold: str, model: str | None, threads: int | None, *, no_spaces: 
 
 def _score_model(
     gold: str, model: str | None, threads: int | None, *, predicted_tags: bool, with_confidence: bool
-) -> tuple[Scores, Judgement | None]:
+) -> tuple[Scores, ReliabilityReport | None]:
     """What a model makes of a treebank's words, and how far its confidence can be trusted."""
     set_threads(threads)
 
-    from easyfirst.confidence.fitting import judge_parses
+    from easyfirst.confidence.fitting import evaluate_confidence
     from easyfirst.parser import load
     from easyfirst.text.tagging import without_tags
 
@@ -166,7 +166,7 @@ def _score_model(
     parses: list[Parse] = []  # which still have the gold trees in their sentences
     trees = _trees(parser.pipe(sentences), parses if with_confidence else None)
     scores = score(kept, trees)
-    return scores, judge_parses(parses, [parse.sentence for parse in parses]) if parses else None
+    return scores, evaluate_confidence(parses, [parse.sentence for parse in parses]) if parses else None
 
 
 def _trees(parses: Iterable[Parse], kept: list[Parse] | None) -> Iterator[Sentence]:
@@ -180,10 +180,12 @@ def _no_sentences(name: str) -> DataError:
     return DataError("no sentences to compare in this file", source=name)
 
 
-def _show(scores: Scores, judgement: Judgement | None, *, as_json: bool, by_relation: bool, by_length: bool) -> None:
+def _show(
+    scores: Scores, reliability: ReliabilityReport | None, *, as_json: bool, by_relation: bool, by_length: bool
+) -> None:
     values = scores.to_dict()
-    if judgement is not None:
-        values["confidence"] = judgement.to_dict()
+    if reliability is not None:
+        values["confidence"] = reliability.to_dict()
     if as_json:
         print(json.dumps(values, ensure_ascii=False, indent=2))
         return
@@ -210,16 +212,16 @@ def _show(scores: Scores, judgement: Judgement | None, *, as_json: bool, by_rela
             shares = (f"{row[key]:.2f}" for key in ("UAS", "LAS"))
             table.add_row(name, f"{row['sentences']:,}", f"{row['words']:,}", *shares)
         console.print(table)
-    if judgement is not None:
-        _show_confidence(judgement, console)
+    if reliability is not None:
+        _show_confidence(reliability, console)
 
 
-def _show_confidence(judgement: Judgement, console: Console) -> None:
+def _show_confidence(reliability: ReliabilityReport, console: Console) -> None:
     """How far probabilities can be trusted, and what is wrong if only the surest are kept."""
-    coverages = (f"{100 * share:g} %" for share, _ in judgement.arcs.risks)
+    coverages = (f"{100 * share:g} %" for share, _ in reliability.arcs.risks)
     right = _table("confidence", "right %", "mean confidence %", "ECE")
     wrong = _table("wrong % of the surest", *coverages)
-    for name, found in (("arcs", judgement.arcs), ("labels", judgement.labels), ("trees", judgement.trees)):
+    for name, found in (("arcs", reliability.arcs), ("labels", reliability.labels), ("trees", reliability.trees)):
         right.add_row(name, f"{100 * found.accuracy:.2f}", f"{100 * found.confidence:.2f}", f"{found.ece:.4f}")
         wrong.add_row(name, *(f"{100 * risk:.2f}" for _, risk in found.risks))
     console.print(right)
@@ -227,7 +229,7 @@ def _show_confidence(judgement: Judgement, console: Console) -> None:
     console.print(wrong)
     console.print(
         "The tenth of the sentences with the lowest tree confidence\nhas "
-        f"{100 * judgement.least_sure_errors:.1f} % of all wrong heads."
+        f"{100 * reliability.least_sure_errors:.1f} % of all wrong heads."
     )
 
 

@@ -1,7 +1,7 @@
-"""How the margins of one parser become probabilities: a few numbers, fitted on sentences it has not learnt from, and
-stored beside its weights in ``confidence.json``. What they are applied to is in ``easyfirst.confidence.estimates``.
+"""The calibration of a parser: logistic regressions that turn its margins into probabilities.
 
-The file names the weights it was fitted for. With other weights it says nothing, and counts as not there.
+They are fitted on held-out sentences and stored beside the weights in ``confidence.json``, which has a checksum of
+the weights and is ignored for any others. :mod:`easyfirst.confidence.estimates` defines the features.
 """
 
 from __future__ import annotations
@@ -15,12 +15,12 @@ from typing import Any, cast
 from easyfirst.errors import ModelError
 
 ARC_EXTRAS, ROOT_EXTRAS, LABEL_EXTRAS, TREE_FEATURES = 4, 2, 1, 2
-"""How many features there are besides the pieces of a margin."""
+"""The numbers of features; for arcs, root and labels those besides the segments of the margin."""
 
 
 @dataclass(frozen=True, slots=True)
 class Logistic:
-    """Logistic regression: the log-odds of being right are ``bias + weights · features``."""
+    """A logistic regression: the log-odds of a correct answer are ``bias + weights · features``."""
 
     bias: float
     weights: tuple[float, ...]
@@ -28,18 +28,18 @@ class Logistic:
 
 @dataclass(frozen=True, slots=True)
 class Scales:
-    """What is a large margin to this parser."""
+    """The scales of a parser's margins."""
 
     margins: tuple[float, ...]
-    """Where the pieces of an arc's margin end: rising, above 0."""
+    """The knots of the piecewise linear function of an arc's margin: increasing and positive."""
     label_margins: tuple[float, ...]
     doubt: float
-    """The margin at which doubt has fallen to 1/e."""
+    """The margin at which the doubt about a step is 1/e."""
 
 
 @dataclass(frozen=True, slots=True)
 class FittedOn:
-    """The sentences a calibration was fitted on."""
+    """The sentences that a calibration was fitted on."""
 
     file: str
     sentences: int
@@ -50,7 +50,7 @@ class FittedOn:
 
 @dataclass(frozen=True, slots=True)
 class Calibration:
-    """Four regressions: is an arc right, is the root, is the relation if the arc is, and is the whole tree?"""
+    """Regressions for correct arcs, correct roots, correct relations of correct arcs, and correct trees."""
 
     scales: Scales
     arc: Logistic
@@ -58,16 +58,16 @@ class Calibration:
     label: Logistic
     tree: Logistic
     root_label: float
-    """How often the root's relation is right if the root is."""
+    """The probability that the relation of a correct root is correct."""
     fitted_on: FittedOn
 
     def to_dict(self) -> dict[str, Any]:
-        """As plain values for JSON."""
+        """Return plain values for JSON."""
         return asdict(self)
 
     @classmethod
     def from_dict(cls, values: Mapping[str, Any]) -> Calibration:
-        """The inverse of :meth:`to_dict`; raises :class:`ModelError` if something is missing or of the wrong kind."""
+        """Invert :meth:`to_dict`. Raise a :class:`ModelError` if a value is missing or invalid."""
         _require_keys(values, ("scales", "arc", "root", "label", "tree", "root_label", "fitted_on"), "it")
         scales, facts = values["scales"], values["fitted_on"]
         _require_keys(scales, ("margins", "label_margins", "doubt"), "scales")

@@ -1,16 +1,16 @@
-"""How sure a parse is: probabilities made of the margins of its derivation by a model's calibration.
+"""The confidence of a parse: probabilities that a calibration computes from the margins of the derivation.
 
-- An *arc* is the surer, the larger its margin. What else tells: how much doubt there is in the rest of the sentence
-  (the mean of exp(-margin / scale) over the other steps), how late it was decided, and how long sentence and arc are.
-- The *root* has no step of its own. It would not be the root if it had become a modifier, and that is among the
-  alternatives of each step that gave it a modifier: the smallest of those margins stands for its own.
-- A *label* is right if arc and relation are. It is the arc's probability times that of the relation, if the arc is
-  right, from the margin over the best other relation.
-- The *tree* is right if all labels are. Its log-odds come from the product of their probabilities, corrected because
-  mistakes keep company.
+- An *arc*: its margin, the doubt in the rest of the sentence (the mean of exp(-margin / scale) over the other steps),
+  how late the arc was decided, and the lengths of the sentence and of the arc.
+- The *root* has no step of its own. Each step that gave it a modifier could have made it a modifier instead, so the
+  smallest margin of these steps replaces its own.
+- A *label* is correct if both the arc and the relation are. Its probability is that of the arc times that of the
+  relation given a correct arc, which is computed from the margin over the best other relation.
+- The *tree* is correct if all labels are. Its log-odds are computed from the product of their probabilities, corrected
+  because errors are not independent.
 
-All four rise with every margin, or at least never fall. A sentence of one word is certain, and so is what constraints
-fix; what is left is judged as if the parser had found all of it, given that.
+None of the four decreases if a margin increases. A sentence of one word is certain, and so are heads and relations that
+constraints fix. The other probabilities are computed as for an unconstrained parse.
 """
 
 from __future__ import annotations
@@ -27,26 +27,26 @@ from easyfirst.confidence.calibration import Calibration, Logistic, Scales
 from easyfirst.errors import ModelError
 from easyfirst.nn.arrays import Floats
 
-LITTLE_DOUBT = 0.02
-"""What is added to a mean doubt, so that its logarithm is finite."""
-ALMOST_CERTAIN = -1e-9
+DOUBT_OFFSET = 0.02
+"""Added to a mean doubt, so that its logarithm is finite."""
+MAX_LOG_PROBABILITY = -1e-9
 """The largest log-probability of a whole tree."""
 
 
 @dataclass(frozen=True, slots=True)
 class Confidence:
-    """Probabilities that a parse is right, one for each word in ``arcs`` and ``labels``."""
+    """Probabilities that a parse is correct, one for each word in ``arcs`` and ``labels``."""
 
     tree: float
-    """All heads and relations are right."""
+    """The probability that all heads and relations are correct."""
     arcs: tuple[float, ...]
-    """The word's head is right."""
+    """The probabilities that the head of each word is correct."""
     labels: tuple[float, ...]
-    """The word's head and its relation are right."""
+    """The probabilities that both the head and the relation of each word are correct."""
 
 
 class Decisions(Protocol):
-    """The attachments of one sentence, as the parser made them: one value for each step, the easiest first."""
+    """The attachments of one sentence in the order of the parser: one value for each step."""
 
     @property
     def heads(self) -> npt.NDArray[np.int32]: ...  # word ids, from 1
@@ -66,7 +66,7 @@ class Decisions(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Features:
-    """The features of one parse of two words or more."""
+    """The features of one parse, of two words or more."""
 
     arcs: Floats  # (n - 1, ...) by step
     labels: Floats  # (n - 1, ...) by step
@@ -80,7 +80,7 @@ def confidence_of(
     fixed_heads: Sequence[int] = (),
     fixed_relations: Sequence[int] = (),
 ) -> Confidence:
-    """Return the probabilities of a parse. The heads and relations of some words may have been fixed."""
+    """Return the confidence of a parse. ``fixed_heads`` and ``fixed_relations``: words for which these are certain."""
     n = len(steps.modifiers) + 1
     if n == 1:
         return Confidence(1.0, (1.0,), (1.0,))
@@ -96,21 +96,21 @@ def confidence_of(
     relations[[m - 1 for m in fixed_relations]] = 1
     labels = arcs * relations
     in_doubt = labels[labels < 1]
-    if not len(in_doubt):
-        return Confidence(1.0, tuple(arcs.tolist()), tuple(labels.tolist()))
-    tree = min(float(probability(tree_features(in_doubt), calibration.tree)), float(labels.min()))
+    tree = 1.0
+    if len(in_doubt):
+        tree = min(float(probability(tree_features(in_doubt), calibration.tree)), float(labels.min()))
     return Confidence(tree, tuple(arcs.tolist()), tuple(labels.tolist()))
 
 
 def require_confidence(confidence: Confidence | None) -> Confidence:
-    """Raise a :class:`ModelError` if the model has no calibration."""
+    """Return the confidence, or raise a :class:`ModelError` if the model has no calibration."""
     if confidence is None:
         raise no_calibration("the model", "MODEL")
     return confidence
 
 
 def no_calibration(subject: str, name: str) -> ModelError:
-    """Return the error for a model without a calibration. ``name``: the model as the user named it."""
+    """Return the error for a model without a calibration. ``name``: the model as the user typed it."""
     return ModelError(
         f"{subject} has no calibration, so it cannot compute confidence; add one with 'easyfirst calibrate {name} "
         "DEV', where DEV is CoNLL-U that was not used for training"
@@ -118,7 +118,7 @@ def no_calibration(subject: str, name: str) -> ModelError:
 
 
 def rounded(confidence: float) -> float:
-    """To four decimals, but never 1 for what is not certain, nor 0 for what is possible."""
+    """Round to four decimals, but never an uncertain answer to 1 nor a possible one to 0."""
     if confidence in (0, 1):
         return confidence
     return min(max(round(confidence, 4), 0.0001), 0.9999)
@@ -131,34 +131,36 @@ def features_of(steps: Decisions, scales: Scales) -> Features:
     modifiers, head_of = steps.modifiers.astype(np.int64), steps.heads.astype(np.int64)
     doubts = np.exp(-margins / scales.doubt)
     total = doubts.sum()
-    others = np.log(LITTLE_DOUBT + (total - doubts) / max(n - 2, 1))
+    others = np.log(DOUBT_OFFSET + (total - doubts) / max(n - 2, 1))
     lateness = np.arange(1, n) / n
     length = np.full(n - 1, math.log(n))
     distances = np.log(np.abs(head_of - modifiers))
     of_root = margins[head_of == steps.root].min()
-    doubt = math.log(LITTLE_DOUBT + total / (n - 1))
+    doubt = math.log(DOUBT_OFFSET + total / (n - 1))
     return Features(
-        arcs=np.column_stack([_pieces(margins, scales.margins), others, lateness, length, distances]),
-        labels=np.column_stack([_pieces(steps.label_margins.astype(np.float64), scales.label_margins), lateness]),
-        root=np.concatenate([_pieces(np.array([of_root]), scales.margins)[0], [doubt, math.log(n)]]),
+        arcs=np.column_stack([_segments(margins, scales.margins), others, lateness, length, distances]),
+        labels=np.column_stack([_segments(steps.label_margins.astype(np.float64), scales.label_margins), lateness]),
+        root=np.concatenate([_segments(np.array([of_root]), scales.margins)[0], [doubt, math.log(n)]]),
     )
 
 
 def tree_features(labels: Floats) -> Floats:
-    """What the regression for the tree reads of the labels' probabilities."""
-    together = min(float(np.log(labels).sum()), ALMOST_CERTAIN)
+    """Return the features of the regression for the tree, given the probabilities of uncertain labels."""
+    together = min(float(np.log(labels).sum()), MAX_LOG_PROBABILITY)
     return np.array([together - math.log(-math.expm1(together)), math.log(len(labels))])
 
 
 def probability(features: Floats, logistic: Logistic) -> Floats:
-    """Of features (..., n) the probabilities (...)."""
+    """Return the probabilities (...) for features (..., n)."""
     log_odds = features @ np.array(logistic.weights) + logistic.bias
     return 1 / (1 + np.exp(-np.clip(log_odds, -50, 50)))
 
 
-def _pieces(margins: Floats, ends: Sequence[float]) -> Floats:
-    """Each margin cut at the ends: (n,) -> (n, len(ends)); what is beyond the last end does not count. With weights
-    that are not negative, a weighted sum of the pieces is a rising function of bends, which is what is fitted."""
-    high = np.array(ends)
+def _segments(margins: Floats, knots: Sequence[float]) -> Floats:
+    """Return the part of each margin between successive knots: (n,) -> (n, len(knots)).
+
+    A weighted sum of them is a piecewise linear function, constant after the last knot. With weights that are not
+    negative it never decreases."""
+    high = np.array(knots)
     low = np.concatenate([[0.0], high[:-1]])
     return np.clip(margins[:, None] - low, 0, high - low)

@@ -1,7 +1,7 @@
 """Fit a calibration to parses of sentences whose gold trees are known.
 
-The sentences should be held out from training; a training run uses its dev treebank. The figures that judge a
-calibration come from five-fold cross-validation; the calibration itself is fitted on all sentences.
+The sentences should be held out from training; a training run uses its dev treebank. The calibration is fitted on all
+of them, and its reliability is measured by five-fold cross-validation.
 """
 
 from __future__ import annotations
@@ -13,15 +13,7 @@ from typing import Protocol
 
 import numpy as np
 
-from easyfirst.confidence.calibration import (
-    ARC_EXTRAS,
-    LABEL_EXTRAS,
-    ROOT_EXTRAS,
-    Calibration,
-    FittedOn,
-    Logistic,
-    Scales,
-)
+from easyfirst.confidence.calibration import Calibration, FittedOn, Logistic, Scales
 from easyfirst.confidence.estimates import (
     Confidence,
     Decisions,
@@ -31,18 +23,18 @@ from easyfirst.confidence.estimates import (
     tree_features,
 )
 from easyfirst.confidence.regression import fit_logistic
-from easyfirst.confidence.reliability import Judgement, judge
+from easyfirst.confidence.reliability import ReliabilityReport
 from easyfirst.errors import InputError
 from easyfirst.nn.arrays import Bools, Floats
 from easyfirst.treebank.sentence import Sentence
 
 N_FOLDS = 5
 MARGIN_QUANTILES, LABEL_QUANTILES = (0.05, 0.25, 0.5, 0.75, 0.95), (0.1, 0.5, 0.9)
-"""Where the pieces of a margin end, among the margins that were met."""
+"""The knots of the piecewise linear functions, as quantiles of the margins."""
 
 
 class Parsed(Protocol):
-    """A parse: the tree, and the decisions that led to it."""
+    """A parse: its tree, derivation and confidence."""
 
     @property
     def heads(self) -> Sequence[int]: ...
@@ -59,12 +51,12 @@ class Parsed(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Example:
-    """A parse, and which of its heads and labels are right."""
+    """A derivation, and which of its heads and labels are correct."""
 
     steps: Decisions
     heads_right: Bools
     labels_right: Bools
-    """Whether both the head and the relation are right."""
+    """Whether both the head and the relation are correct."""
 
     def __len__(self) -> int:
         return len(self.heads_right)
@@ -78,7 +70,7 @@ class Example:
 
 
 def fit_calibration(examples: Sequence[Example], *, fitted_on: FittedOn) -> Calibration:
-    """Fit all regressions. Sentences of one word are certain anyway and teach nothing; of others there must be one."""
+    """Fit all regressions. Sentences of one word are ignored, since they are certain; there must be a longer one."""
     examples = [example for example in examples if len(example) > 1]
     if not examples:
         raise InputError("a calibration needs sentences of two words or more")
@@ -90,48 +82,51 @@ def fit_calibration(examples: Sequence[Example], *, fitted_on: FittedOn) -> Cali
     roots = np.stack([part.root for part in features])
     root_right = np.array([example.heads_right[example.steps.root - 1] for example in examples])
     n_root_labels = sum(bool(example.labels_right[example.steps.root - 1]) for example in examples)
-    rising, rising_labels = [1] * len(scales.margins), [1] * len(scales.label_margins)
+    increasing, increasing_labels = [1] * len(scales.margins), [1] * len(scales.label_margins)
     without_trees = Calibration(
         scales,
-        arc=fit_logistic(arcs, arc_right, [*rising, -1, *[0] * (ARC_EXTRAS - 1)]),
-        root=fit_logistic(roots, root_right, [*rising, -1, *[0] * (ROOT_EXTRAS - 1)]),
-        label=fit_logistic(labels[arc_right], label_right[arc_right], [*rising_labels, *[0] * LABEL_EXTRAS]),
-        tree=Logistic(0.0, (1.0, 0.0)),  # for now: as if words were right or wrong each for itself
+        arc=fit_logistic(arcs, arc_right, [*increasing, -1]),
+        root=fit_logistic(roots, root_right, [*increasing, -1]),
+        label=fit_logistic(labels[arc_right], label_right[arc_right], increasing_labels),
+        tree=Logistic(0.0, (1.0, 0.0)),  # as if words were independent
         root_label=(n_root_labels + 1) / (int(root_right.sum()) + 1),
         fitted_on=fitted_on,
     )
     found = [confidence_of(example.steps, without_trees).labels for example in examples]
     trees = np.stack([tree_features(np.array(labels)) for labels in found])
     tree_right = np.array([bool(example.labels_right.all()) for example in examples])
-    return replace(without_trees, tree=fit_logistic(trees, tree_right, [1, 0]))
+    return replace(without_trees, tree=fit_logistic(trees, tree_right, [1]))
 
 
-def cross_validate(examples: Sequence[Example], *, fitted_on: FittedOn) -> Judgement | None:
-    """Each sentence judged by a calibration that was fitted on others; None if there are too few of them."""
+def cross_validate(examples: Sequence[Example], *, fitted_on: FittedOn) -> ReliabilityReport | None:
+    """Measure the reliability of calibrations on held-out folds; return None if there are too few sentences."""
     n_folds = min(N_FOLDS, len(examples))
     confidences: list[Confidence] = []
-    judged: list[Example] = []
+    held_out: list[Example] = []
     for fold in range(n_folds):
         others = [example for number, example in enumerate(examples) if number % n_folds != fold]
         if not any(len(example) > 1 for example in others):
             return None
         calibration = fit_calibration(others, fitted_on=fitted_on)
-        judged += examples[fold::n_folds]
+        held_out += examples[fold::n_folds]
         confidences += [confidence_of(e.steps, calibration) for e in examples[fold::n_folds]]
-    return judge(confidences, [e.heads_right for e in judged], [e.labels_right for e in judged])
+    return _report(confidences, held_out)
 
 
-def judge_parses(parses: Sequence[Parsed], gold: Sequence[Sentence]) -> Judgement:
-    """Measure how reliable the confidence of parses is, given the gold trees."""
+def evaluate_confidence(parses: Sequence[Parsed], gold: Sequence[Sentence]) -> ReliabilityReport:
+    """Measure the reliability of the confidence of parses against gold trees."""
     examples = [Example.of(parse, tree) for parse, tree in zip(parses, gold, strict=True)]
-    confidences = [require_confidence(parse.confidence) for parse in parses]
-    return judge(confidences, [e.heads_right for e in examples], [e.labels_right for e in examples])
+    return _report([require_confidence(parse.confidence) for parse in parses], examples)
+
+
+def _report(confidences: Sequence[Confidence], examples: Sequence[Example]) -> ReliabilityReport:
+    return ReliabilityReport.of(confidences, [e.heads_right for e in examples], [e.labels_right for e in examples])
 
 
 def calibrate(
     parses: Sequence[Parsed], gold: Sequence[Sentence], *, file: str, tags: str
-) -> tuple[Calibration, Judgement | None]:
-    """Fit a calibration to parses of sentences whose gold trees are complete (others are left out), and judge it by
+) -> tuple[Calibration, ReliabilityReport | None]:
+    """Fit a calibration to the parses of sentences with complete gold trees, and measure its reliability by
     cross-validation. ``tags``: ``predicted`` or ``given``."""
     complete = ((parse, tree) for parse, tree in zip(parses, gold, strict=True) if None not in tree.heads)
     examples = [Example.of(parse, tree) for parse, tree in complete]
@@ -143,12 +138,12 @@ def calibrate(
 def _scales(examples: Sequence[Example]) -> Scales:
     margins = np.concatenate([example.steps.margins for example in examples])
     label_margins = np.concatenate([example.steps.label_margins for example in examples])
-    ends = _ends(margins, MARGIN_QUANTILES)
-    return Scales(ends, _ends(label_margins, LABEL_QUANTILES), doubt=ends[len(ends) // 2] / 2)
+    knots = _place_knots(margins, MARGIN_QUANTILES)
+    return Scales(knots, _place_knots(label_margins, LABEL_QUANTILES), doubt=knots[len(knots) // 2] / 2)
 
 
-def _ends(margins: Floats, quantiles: Sequence[float]) -> tuple[float, ...]:
-    """Quantiles of the finite margins above 0, each once; 1 if there is none."""
+def _place_knots(margins: Floats, quantiles: Sequence[float]) -> tuple[float, ...]:
+    """Return the distinct positive quantiles of the finite margins, or 1 if there are none."""
     finite = margins[np.isfinite(margins)].astype(np.float64)
     found = np.unique(np.quantile(finite, quantiles).round(6)) if len(finite) else np.ones(1)
     return tuple(found[found > 0].tolist()) or (1.0,)

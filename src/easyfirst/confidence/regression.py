@@ -1,4 +1,4 @@
-"""Logistic regression by Newton's method, small and regularised, with weights whose sign can be held."""
+"""Logistic regression by Newton's method, with an L2 penalty and sign constraints on the weights."""
 
 from __future__ import annotations
 
@@ -10,16 +10,16 @@ from easyfirst.confidence.calibration import Logistic
 from easyfirst.nn.arrays import Bools, Floats
 
 RIDGE = 1.0
-"""The penalty: half of this times the squared weights of standardised features."""
-MAX_STEPS, CLOSE_ENOUGH = 100, 1e-10
+"""The L2 penalty on the weights of standardised features (half of this times their squares)."""
+MAX_STEPS, TOLERANCE = 100, 1e-10
 
 
 def fit_logistic(features: Floats, is_right: Bools, signs: Sequence[int]) -> Logistic:
-    """The regression that makes what happened most likely, less a penalty. ``features``: (n, k). ``signs``, one for
-    each feature: 1 if its weight must not be negative, -1 if not positive, 0 if it is free.
+    """Fit a regression by penalised maximum likelihood. ``features``: (n, k). ``signs``, one for each of the first
+    features: 1 if its weight must not be negative, -1 if it must not be positive, 0 if it is free, as all others are.
 
-    Answers are softened as Platt (1999) does, by one right and one wrong answer nobody saw, so that a few sentences
-    without a mistake do not make for certainty.
+    The targets are smoothed as in Platt (1999), with one more correct and one more wrong answer, so that a few
+    sentences without an error do not produce certainty.
     """
     n, k = features.shape
     n_right = int(is_right.sum())
@@ -33,16 +33,16 @@ def fit_logistic(features: Floats, is_right: Bools, signs: Sequence[int]) -> Log
     while True:
         weights = np.zeros(k)
         bias, weights[free] = _newton(standard[:, free], targets, prior=np.log((n_right + 1) / (n - n_right + 1)))
-        against = weights * np.asarray(signs)
+        against = weights[: len(signs)] * np.asarray(signs)
         if against.min(initial=0.0) >= 0:
             break
-        free = free[free != against.argmin()]  # the one that is most against its sign is left out
+        free = free[free != against.argmin()]  # drop the feature that violates its sign most
     weights /= spread
     return Logistic(float(bias - weights @ centre), tuple(weights.tolist()))
 
 
 def _newton(features: Floats, targets: Floats, *, prior: float) -> tuple[float, Floats]:
-    """Bias and weights of standardised features."""
+    """Return the bias and the weights for standardised features."""
     design = np.column_stack([np.ones(len(features)), features])
     penalty = np.full(design.shape[1], RIDGE)
     penalty[0] = 1e-9 if len(features) else 1.0
@@ -58,7 +58,7 @@ def _newton(features: Floats, targets: Floats, *, prior: float) -> tuple[float, 
         while (new_loss := _loss(design, targets, penalty, found - size * step)) > loss and size > 1e-6:
             size /= 2
         found, improvement, loss = found - size * step, loss - new_loss, new_loss
-        if improvement < CLOSE_ENOUGH:
+        if improvement < TOLERANCE:
             break
     return float(found[0]), found[1:]
 

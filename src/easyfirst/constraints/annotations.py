@@ -1,7 +1,7 @@
-"""Constraints that stand in CoNLL-U: in MISC, and as heads and relations that are filled in already.
+"""Constraints in CoNLL-U: keys of the MISC column, and the values that HEAD and DEPREL already have.
 
-In MISC of a word's line: ``FixedHead=3`` (0: the root), ``FixedRel=nsubj``, ``ForbiddenHead=5,7:obj`` (heads with
-commas between, each with a relation or for all), and ``Bracket=2:5`` (several with commas; on any word's line).
+The MISC keys of a word are ``FixedHead=3`` (0: the root), ``FixedRel=nsubj``, ``ForbiddenHead=5,7:obj``
+(comma-separated heads, each optionally with a relation) and ``Bracket=2:5`` (comma-separated, on any word's line).
 """
 
 from __future__ import annotations
@@ -21,8 +21,8 @@ _BRACKET = re.compile(r"([0-9]{1,9}):([0-9]{1,9})")
 
 
 def constraints_of(sentence: Sentence, *, misc: bool = True, heads: bool = False) -> Constraints | None:
-    """What a sentence says of its tree: in MISC, and with ``heads`` in HEAD and DEPREL where they are not ``_``; None
-    if that is nothing. Raises :class:`ConstraintError` at the line that cannot be read."""
+    """Return the constraints in MISC and, with ``heads``, in each HEAD and DEPREL that is not ``_``; None if there are
+    none. Raise a :class:`ConstraintError` with the line of a value that cannot be read."""
     items: list[Constraint] = []
     if heads:
         items += [FixedHead(modifier=m, head=head) for m, head in enumerate(sentence.heads, 1) if head is not None]
@@ -67,7 +67,7 @@ def _forbidden(m: int, value: str) -> Iterator[Constraint]:
     for part in value.split(","):
         found = _FORBIDDEN.fullmatch(part)
         if found is None:
-            raise ValueError("it must be IDs of words with commas between, each alone or as ID:relation")
+            raise ValueError("it must be comma-separated word IDs, each alone or as ID:relation")
         yield ForbiddenArc(head=int(found[1]), modifier=m, relation=found[2])
 
 
@@ -75,7 +75,7 @@ def _bracket(_: int, value: str) -> Iterator[Constraint]:
     for part in value.split(","):
         found = _BRACKET.fullmatch(part)
         if found is None:
-            raise ValueError("it must be FIRST:LAST, the IDs of two words, several with commas between")
+            raise ValueError("it must be FIRST:LAST, two word IDs, or several such pairs separated by commas")
         yield Bracket(first=int(found[1]), last=int(found[2]))
 
 

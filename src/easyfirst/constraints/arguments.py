@@ -1,4 +1,4 @@
-"""Constraints as arguments of a call: one for each sentence, or a function; a mistake is an :class:`InputError`."""
+"""Constraints as arguments of a call: checked, and paired with their sentences."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from easyfirst.treebank.sentence import Sentence
 ConstraintsOf: TypeAlias = "Callable[[Sentence], Constraints | None]"
 """A function that returns the constraints on a sentence, or None."""
 GivenConstraints: TypeAlias = "Iterable[Constraints | None] | ConstraintsOf"
-"""Such a function, or the constraints on each sentence."""
+"""The constraints on each sentence, or a function that returns them."""
 
 Constrained: TypeAlias = "tuple[Sentence, Constraints | None]"
 
@@ -21,11 +21,11 @@ _END = object()
 
 
 def constrained(sentences: Iterable[Sentence], given: GivenConstraints | None) -> Iterator[Constrained]:
-    """Pair each sentence with its constraints."""
+    """Pair each sentence with its constraints. Raise an :class:`InputError` if they have another type or number."""
     if given is None:
         return ((sentence, None) for sentence in sentences)
     if isinstance(given, Constraints):
-        raise InputError(f"the constraints are those of one sentence; {_EXAMPLE}")
+        raise InputError(f"the constraints are for one sentence only; {_EXAMPLE}")
     if callable(given):
         return ((sentence, check_type(given(sentence))) for sentence in sentences)
     if not isinstance(given, Iterable):  # pyright: ignore[reportUnnecessaryIsInstance]
@@ -34,11 +34,11 @@ def constrained(sentences: Iterable[Sentence], given: GivenConstraints | None) -
 
 
 def one_of(given: object) -> list[Constraints | None] | None:
-    """Return the constraints of a call with one sentence as :func:`constrained` takes them."""
+    """Return the constraints on a single sentence in the form that :func:`constrained` takes."""
     if given is None:
         return None
     if not isinstance(given, Constraints):
-        example = "give those of the sentence, as in Constraints.of(heads={1: 2})"
+        example = "give those on the sentence, as in Constraints.of(heads={1: 2})"
         raise InputError(f"the constraints are of type {type(given).__name__}; {example}")
     return [given]
 
@@ -48,14 +48,14 @@ def _one_by_one(sentences: Iterable[Sentence], given: Iterator[Constraints | Non
     for number, sentence in enumerate(sentences, 1):
         found = next(given, _END)
         if found is _END:
-            raise InputError(f"there are constraints for {number - 1} sentences only; {_EXAMPLE}")
+            raise InputError(f"there are constraints for only {number - 1} sentences; {_EXAMPLE}")
         yield sentence, check_type(found)
     if next(given, _END) is not _END:
-        raise InputError(f"there are constraints for more than the {number} sentences; {_EXAMPLE}")
+        raise InputError(f"there are constraints for more than {number} sentences; {_EXAMPLE}")
 
 
 def check_type(found: object) -> Constraints | None:
-    """Raise an :class:`InputError` unless these are the constraints of one sentence, or None."""
+    """Return the constraints on one sentence, or None. Raise an :class:`InputError` for any other type."""
     if found is None or isinstance(found, Constraints):
         return found
-    raise InputError(f"the constraints of a sentence are of type {type(found).__name__}; {_EXAMPLE}")
+    raise InputError(f"the constraints on a sentence are of type {type(found).__name__}; {_EXAMPLE}")

@@ -1,8 +1,8 @@
-"""Is there a projective tree of given arcs? The chart that answers for certain (Eisner 1996, with truth values).
+"""Decide whether a projective tree with given head sets exists: Eisner's chart (1996) with truth values for scores.
 
-A sentence is a sequence of *units*: a word, or a bracket that has been solved before and offers several words to be
-its head. ``x`` and ``y`` are such words. Sets of words and of units are bits of whole numbers, so that all split points
-of a pair, and all modifiers that may be a head's last one, are looked at in one operation: n words take n * n of them.
+A sentence is a sequence of *units*. A unit is a word, or a bracket that is already solved and has several possible head
+words. ``x`` and ``y`` are words that can be the head of their unit. Sets of words and of units are bit sets, so one
+operation tests all split points of a pair, or all outermost modifiers of a head: n words take O(n²) operations.
 """
 
 from __future__ import annotations
@@ -13,8 +13,10 @@ from collections.abc import Iterator, Sequence
 def search_tree(
     words: Sequence[int], heads: Sequence[int], brackets: Sequence[tuple[int, int]]
 ) -> dict[int, int] | None:
-    """A tree over ``words`` (ids in order) in which each word has a head of its set (``heads[m]``: bit h for head h, 0
-    for the root) and every bracket is a subtree: the head of each word, or None if there is no such tree."""
+    """Return the head of each word in a tree over ``words`` (ids in order), or None if there is no such tree.
+
+    Each head is in the head set of its word (``heads[m]``: bit h for head h, bit 0 for the root). Each bracket is a
+    subtree."""
     units = [[word] for word in words]
     bounds = [(word, word) for word in words]
     charts: list[_Chart] = []
@@ -39,27 +41,27 @@ def search_tree(
 
 
 class _Chart:
-    """Of a sequence of units: which words can cover how much to their left and right, with all between below them."""
+    """The spans of a sequence of units that each word can cover to its left and right, dominating all other words."""
 
     def __init__(self, units: Sequence[Sequence[int]], heads: Sequence[int]) -> None:
         self.units = units
         self.unit_of = {x: number for number, unit in enumerate(units) for x in unit}
         self.reach_left = {x: 1 << number for x, number in self.unit_of.items()}
-        """From which units on, each word can cover all up to itself."""
+        """The units from which each word can cover everything up to itself."""
         self.reach_right = dict(self.reach_left)
-        """Up to which units."""
+        """The units up to which each word can cover everything from itself."""
         self.left = dict.fromkeys(self.unit_of, 0)
-        """Each word's possible left modifiers."""
+        """The possible left modifiers of each word."""
         self.right = dict.fromkeys(self.unit_of, 0)
         self.begin_at = [sum(1 << x for x in unit) for unit in units]
-        """For each unit, the words that can cover all from it up to themselves."""
+        """The words that can cover everything from each unit up to themselves."""
         self.end_at = list(self.begin_at)
         for width in range(1, len(units)):
             for begin in range(len(units) - width):
                 self._join(begin, begin + width, heads)
 
     def _join(self, begin: int, end: int, heads: Sequence[int]) -> None:
-        """All that can be said of the units from ``begin`` to ``end``, when all is said of shorter stretches."""
+        """Fill in the span from unit ``begin`` to unit ``end``, after all shorter spans."""
         for x in self.units[begin]:
             for y in self.units[end]:
                 if self._splits(x, y):
@@ -77,16 +79,16 @@ class _Chart:
                 self.begin_at[begin] |= 1 << y
 
     def _splits(self, x: int, y: int) -> int:
-        """The units up to which x, left of y, can cover all, while y covers all from the next one on."""
+        """Return the units up to which x, left of y, can cover everything while y covers the rest."""
         return self.reach_right[x] & (self.reach_left[y] >> 1)
 
     def roots(self) -> list[int]:
-        """The words that can be above all others."""
+        """Return the words that can dominate all others."""
         last = len(self.units) - 1
         return [x for x in self.unit_of if self.reach_left[x] & 1 and self.reach_right[x] >> last & 1]
 
     def arcs(self, root: int) -> Iterator[tuple[int, int]]:
-        """The arcs (modifier, head) of one tree under a root, between the heads of its units."""
+        """Yield the arcs (modifier, head) of one tree with this root, between the heads of the units."""
         todo = [(root, 0), (root, len(self.units) - 1)]
         while todo:
             h, reach = todo.pop()
@@ -104,5 +106,5 @@ class _Chart:
 
 
 def _first(bits: int) -> int:
-    """The lowest bit that is set."""
+    """Return the position of the lowest bit that is set."""
     return (bits & -bits).bit_length() - 1

@@ -1,17 +1,17 @@
-"""Constrained parsing: the same loop, in which only actions may be chosen that leave every constraint satisfiable.
+"""Constrained parsing: the same loop, which takes only actions that leave the constraints satisfiable.
 
-An attachment is allowed if the modifier's set of heads has the head, no word that is fixed to the modifier is still
-pending, and both are of one region (no unfinished bracket holds only one of them). If words are fixed or free, that is
-enough (see :mod:`easyfirst.constraints.feasible`); else a :class:`Lookahead` is asked about the best actions.
+An attachment is allowed if the head is in the head set of the modifier, no word fixed to the modifier is pending, and
+both words share their innermost open bracket. If every word is fixed or free, an allowed attachment is feasible (see
+:mod:`easyfirst.constraints.feasible`). Otherwise a :class:`Lookahead` tests the best actions.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, Sequence, Set
 
 import numpy as np
 
-from easyfirst.constraints.brackets import Regions
+from easyfirst.constraints.brackets import OpenBrackets
 from easyfirst.constraints.lookahead import Lookahead
 from easyfirst.constraints.rules import Rules
 from easyfirst.nn.arrays import Floats, Ints
@@ -23,25 +23,27 @@ FREE = -1
 
 
 def constrain(lengths: Sequence[int], rules: Sequence[Rules | None], numbers: Sequence[int], choose: Choose) -> Choose:
-    """Wrap the chooser of a batch so that it obeys the rules of its sentences. ``lengths`` and ``rules`` are those of
-    all sentences, ``numbers`` says which are in the batch."""
+    """Wrap the chooser of a batch so that it obeys the rules of its sentences.
+
+    ``lengths`` and ``rules`` are those of all sentences; ``numbers`` selects the sentences of the batch."""
     of_batch = [rules[number] for number in numbers]
     if not any(of_batch):
         return choose
-    return Constrained([lengths[number] for number in numbers], of_batch, choose)
+    return ConstrainedChooser([lengths[number] for number in numbers], of_batch, choose)
 
 
-class Constrained:
-    """A chooser for a batch of sentences, some of which have rules: the best-scored action that is allowed."""
+class ConstrainedChooser:
+    """A chooser that takes the best-scored allowed action of each sentence; some sentences have rules."""
 
     def __init__(self, lengths: Sequence[int], rules: Sequence[Rules | None], choose: Choose = easiest) -> None:
-        """Longest sentence first, as the engine takes them. ``choose``: takes the best of what is allowed."""
+        """``lengths``: longest first, as in the batch. ``choose``: selects among the allowed actions."""
         self._choose = choose
         outside = sum(lengths)
         self._heads = np.full(outside + 1, FREE, dtype=np.int64)
-        """The row of a word's fixed head, the outside for a fixed root."""
+        """The row of each word's fixed head, ``outside`` for a fixed root."""
         self._relations = np.full(outside + 1, FREE, dtype=np.int64)
-        self._regions = np.zeros(outside + 1, dtype=np.int64)
+        self._brackets = np.zeros(outside + 1, dtype=np.int64)
+        """The innermost open bracket of each pending word, numbered within its sentence."""
         self._sentences: dict[int, _Sentence] = {}
         start = 0
         for number, (length, of_sentence) in enumerate(zip(lengths, rules, strict=True)):
@@ -53,83 +55,77 @@ class Constrained:
         self._n_missing[outside] = 0
 
     def _add(self, number: int, start: int, rules: Rules, outside: int) -> None:
-        for m, head in enumerate(rules.wanted.fixed_heads):
+        head_sets = rules.head_sets
+        for m, head in enumerate(head_sets.fixed_heads):
             if m and head is not None:
                 self._heads[start + m - 1] = start + head - 1 if head else outside
         for m, relation in rules.relations.items():
             self._relations[start + m - 1] = relation
         sentence = _Sentence(start, rules)
-        self._regions[start : start + rules.wanted.n_words] = sentence.regions.regions[1:]
-        if rules.wanted.brackets or rules.barred or sentence.lookahead is not None:
+        self._brackets[start : start + head_sets.n_words] = sentence.brackets.innermost[1:]
+        if head_sets.brackets or rules.forbidden_relations or sentence.lookahead is not None:
             self._sentences[number] = sentence
 
     def __call__(self, candidates: Candidates, n_active: int) -> Actions:
-        allowed = self._allowed(candidates, n_active)
-        actions = self._choose(allowed, n_active)
+        actions = self._choose(self._masked(candidates, n_active), n_active)
         h, m = head_and_modifier(actions.left, candidates.pending.next[actions.left], actions.directions)
         heads = self._heads[m]
         np.subtract.at(self._n_missing, heads[heads != FREE], 1)
         for number, sentence in self._sentences.items():
             if number < n_active:
-                sentence.attached(int(h[number]), int(m[number]))
-                self._regions[h[number]] = sentence.region_of(int(h[number]))
+                self._brackets[h[number]] = sentence.attach(int(h[number]), int(m[number]))
         return actions
 
-    def _allowed(self, candidates: Candidates, n_active: int) -> AllowedCandidates:
+    def _masked(self, candidates: Candidates, n_active: int) -> MaskedCandidates:
         rows, h, m = candidates.arcs(n_active)
         heads = self._heads[m]
         is_allowed = ((heads == FREE) | (heads == h)) & (self._n_missing[m] == 0)
-        is_allowed &= self._regions[h] == self._regions[m]
-        allowed = AllowedCandidates(candidates, self._relations, self._sentences)
-        best, relations = allowed.best(n_active), allowed.best_relations(n_active)
+        is_allowed &= self._brackets[h] == self._brackets[m]
+        masked = MaskedCandidates(candidates, self._relations, self._sentences)
+        best, relations = masked.best(n_active), masked.best_relations(n_active)
         best[~is_allowed] = -np.inf
         lines, cells = np.nonzero((self._relations[m] != FREE) & (best > -np.inf))
-        relations[lines, cells] = self._relations[m[lines, cells]]
+        fixed = self._relations[m[lines, cells]]
+        relations[lines, cells] = fixed
         left = rows[lines, cells >> 1]
-        best[lines, cells] = candidates.scores_of(left, cells & 1)[np.arange(len(left)), relations[lines, cells]]
+        best[lines, cells] = candidates.scores[left, (cells & 1) * candidates.n_relations + fixed]
         for number, sentence in self._sentences.items():
             if number < n_active:
-                sentence.bar(allowed, best[number], relations[number])
-                sentence.look_ahead(allowed, best[number], h[number], m[number])
-        return allowed
+                sentence.forbid_relations(masked, best[number], relations[number])
+                sentence.mask_dead_ends(masked, best[number], h[number], m[number])
+        return masked
 
 
-class AllowedCandidates(Candidates):
-    """A masked view of candidates for one step: actions that are not allowed have minus infinity."""
+class MaskedCandidates(Candidates):
+    """A view of the candidates of one step in which actions that are not allowed have the score minus infinity."""
 
-    __slots__ = ("_barred", "_fixed", "_sentences")
+    __slots__ = ("_fixed", "_forbidden", "_sentences")
 
     def __init__(self, candidates: Candidates, fixed: Ints, sentences: Mapping[int, _Sentence]) -> None:
-        """``fixed``: the relations that rows have as modifiers."""
-        super().__init__(
-            candidates.pending,
-            candidates.n_relations,
-            candidates.grid,
-            candidates.scores,
-            *candidates.copy_grid(),
-        )
+        """``fixed``: the fixed relation of each row as a modifier."""
+        c = candidates
+        super().__init__(c.pending, c.n_relations, c.grid, c.scores, *c.copy_grid())
         self._fixed = fixed
         self._sentences = sentences
-        self._barred: dict[tuple[int, int], list[int]] = {}
+        self._forbidden: dict[tuple[int, int], list[int]] = {}
 
-    def bar(self, left: int, direction: int, relations: Sequence[int]) -> None:
-        """A pair must not have these relations in this direction."""
-        self._barred[left, direction] = list(relations)
+    def forbid_relations(self, left: int, direction: int, relations: Set[int]) -> None:
+        """Forbid some relations of a pair in one direction."""
+        self._forbidden[left, direction] = list(relations)
 
     def scores_of(self, left: Ints, directions: Ints) -> Floats:
         scores = super().scores_of(left, directions)
         _, m = head_and_modifier(left, self.pending.next[left], directions)
-        fixed = self._fixed[m]
-        is_other = (fixed[:, None] != FREE) & (fixed[:, None] != np.arange(self.n_relations))
-        scores[is_other] = -np.inf
-        if self._barred:
+        fixed = self._fixed[m][:, None]
+        scores[(fixed != FREE) & (fixed != np.arange(self.n_relations))] = -np.inf
+        if self._forbidden:
             for line, pair in enumerate(zip(left.tolist(), directions.tolist(), strict=True)):
-                scores[line, self._barred.get(pair, [])] = -np.inf
+                scores[line, self._forbidden.get(pair, [])] = -np.inf
         return scores
 
-    def is_open(self, left: int, direction: int) -> bool:
-        """Whether a tree remains possible: known already of the best action of a sentence and those that the margin
-        compares it with, which else have minus infinity."""
+    def is_feasible(self, left: int, direction: int) -> bool:
+        """Return whether a satisfying tree remains after an action. The grid masks infeasible actions only where they
+        would be a sentence's best one, or a rival in its margin."""
         number = int(np.searchsorted(self.pending.starts, left, side="right")) - 1
         ends = (int(self.pending.next[left]), left)
         h, m = ends if direction == LEFT else ends[::-1]
@@ -137,56 +133,54 @@ class AllowedCandidates(Candidates):
 
 
 class _Sentence:
-    """One sentence whose rules concern more than one word at a time."""
+    """The state of a sentence whose rules concern several words at a time. Its methods take rows."""
 
     def __init__(self, start: int, rules: Rules) -> None:
-        wanted = rules.wanted
+        head_sets = rules.head_sets
         self._start = start
-        self._barred = rules.barred
-        self.regions = Regions(wanted.n_words, wanted.brackets)
-        self.lookahead = None if wanted.is_simple else Lookahead(wanted, rules.tree, self.regions)
+        self._forbidden = rules.forbidden_relations
+        self.brackets = OpenBrackets(head_sets.n_words, head_sets.brackets)
+        self.lookahead = None if head_sets.is_simple else Lookahead(head_sets, rules.tree, self.brackets)
 
-    def region_of(self, row: int) -> int:
-        return self.regions.regions[row - self._start + 1]
-
-    def attached(self, h: int, m: int) -> None:
-        """Rows."""
+    def attach(self, h: int, m: int) -> int:
+        """Attach m to h, and return the innermost open bracket of h."""
         h, m = h - self._start + 1, m - self._start + 1
         if self.lookahead is not None:
-            self.lookahead.attached(h, m)
-        self.regions.attach(h, m)
+            self.lookahead.attach(h, m)
+        self.brackets.attach(h, m)
+        return self.brackets.innermost[h]
 
     def allows(self, h: int, m: int) -> bool:
-        """Whether a tree remains possible. Rows."""
+        """Return whether a satisfying tree remains if m is attached to h."""
         return self.lookahead is None or self.lookahead.allows(h - self._start + 1, m - self._start + 1)
 
-    def bar(self, allowed: AllowedCandidates, best: Floats, relations: Ints) -> None:
-        """Of the arcs that must not have some relations, those that could be made now are scored with the others."""
-        after = allowed.pending.next
-        for (h, m), numbers in self._barred.items():
+    def forbid_relations(self, masked: MaskedCandidates, best: Floats, relations: Ints) -> None:
+        """Give each possible arc that has forbidden relations the best of its other relations."""
+        after = masked.pending.next
+        for (h, m), forbidden in self._forbidden.items():
             left, direction = min(h, m), int(m > h)
             cell = 2 * (left - 1) + direction
             row = self._start + left - 1
             if best[cell] == -np.inf or after[row] != self._start + max(h, m) - 1:
                 continue
-            allowed.bar(row, direction, sorted(numbers))
-            scores = allowed.scores_of(np.array([row]), np.array([direction]))[0]
+            masked.forbid_relations(row, direction, forbidden)
+            scores = masked.scores_of(np.array([row]), np.array([direction]))[0]
             relations[cell] = scores.argmax()
             best[cell] = scores[relations[cell]]
 
-    def look_ahead(self, allowed: AllowedCandidates, best: Floats, h: Ints, m: Ints) -> None:
-        """Take out what leads into a dead end, until the best action does not, nor any that the margin compares it
-        with."""
+    def mask_dead_ends(self, masked: MaskedCandidates, best: Floats, h: Ints, m: Ints) -> None:
+        """Mask infeasible actions until the best one is feasible, and all that its margin compares it with."""
         if self.lookahead is None:
             return
 
-        def is_good(cell: int) -> bool:
-            if best[cell] > -np.inf and not self.allows(int(h[cell]), int(m[cell])):
+        def mask(cell: int) -> bool:
+            """Mask the action of a cell if it is infeasible, and return whether it was."""
+            is_dead_end = bool(best[cell] > -np.inf) and not self.allows(int(h[cell]), int(m[cell]))
+            if is_dead_end:
                 best[cell] = -np.inf
-            return bool(best[cell] > -np.inf)
+            return is_dead_end
 
-        while not is_good(cell := int(best.argmax())):
-            if best.max() == -np.inf:
-                return
-        for rival in allowed.rival_cells(self._start, cell):
-            is_good(rival)
+        while mask(cell := int(best.argmax())):
+            pass
+        for rival in masked.rival_cells(self._start, cell):
+            mask(rival)

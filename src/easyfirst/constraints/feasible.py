@@ -1,14 +1,14 @@
-"""Is there a projective tree with one root that has given heads, lacks others, and has given brackets?
+"""Find a projective tree with one root that satisfies head sets and brackets, or decide that there is none.
 
-What is asked is a :class:`Wanted`: for each word the set of heads it may have. Most often a word's set holds one head
-(it is *fixed*) or all (it is *free*). If that is so for every word, attaching neighbours in any order answers the
-question: a word may be attached if its set allows it, if no word fixed to it is still pending, and if both are of one
-region. Let T be a tree that is wanted and (h, m) such an attachment. Taking m out of T and giving its modifiers to its
-head (or, if it is the head of its region, its place to one of its modifiers there) leaves a tree over the others that
-is wanted too, since none of those modifiers is fixed to m. So there is no dead end unless there was no tree at all.
+A word is *fixed* if its head set has one head, and *free* if it has all. An attachment (h, m) of neighbours is allowed
+if h is in the head set of m, no word fixed to m is pending, and both share their innermost open bracket. If every word
+is fixed or free, allowed attachments in any order lead to a tree if there is one. Proof: let T be a satisfying tree and
+(h, m) allowed. Remove m from T and give its modifiers to its head; if m is the head of its innermost open bracket, let
+one of its modifiers in there take its place instead. No such modifier is fixed to m, so the result satisfies the head
+sets and brackets of the remaining words.
 
-With other sets, a modifier of m in T may not be allowed where it goes. Then attaching neighbours may still find a tree,
-and the chart decides if it does not.
+With other head sets, the new head of such a modifier may not be allowed. Attaching neighbours may still find a tree; if
+it does not, the chart decides.
 """
 
 from __future__ import annotations
@@ -17,26 +17,23 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
-from easyfirst.constraints.brackets import Regions, find_crossing
+from easyfirst.constraints.brackets import OpenBrackets, has_crossing
 from easyfirst.constraints.chart import search_tree
 
 
 @dataclass(frozen=True)
-class Wanted:
-    """The heads that the words of a sentence may have, and the brackets that must be subtrees."""
+class HeadSets:
+    """The heads that each word of a sentence may have, and the brackets that must be subtrees."""
 
     heads: Sequence[int]
-    """By word, from 1 (that of 0 means nothing): bit h is set if h may be the head; bit 0: the word may be the root."""
+    """Bit sets by word, from 1 (index 0 is unused). Bit h: h may be the head; bit 0: the word may be the root."""
     brackets: Sequence[tuple[int, int]] = ()
 
     @classmethod
-    def fixed(cls, heads: Iterable[int | None]) -> Wanted:
-        """Trees that have these heads where they are given."""
+    def fixed(cls, heads: Iterable[int | None]) -> HeadSets:
+        """Fix the heads that are given, and leave the words with None free."""
         given = list(heads)
-        sets = [
-            any_head(m, len(given)) if head is None else (1 << head) & any_head(m, len(given))
-            for m, head in enumerate(given, 1)
-        ]
+        sets = ((-1 if h is None else 1 << h) & all_heads(m, len(given)) for m, h in enumerate(given, 1))
         return cls([0, *sets])
 
     @property
@@ -45,58 +42,61 @@ class Wanted:
 
     @cached_property
     def fixed_heads(self) -> list[int | None]:
-        """The only head that a word may have; of 0, and of words that may have several, None."""
+        """The heads of fixed words by word, from 1; None for other words."""
         return [bits.bit_length() - 1 if bits and not bits & (bits - 1) else None for bits in self.heads]
 
     @cached_property
     def is_simple(self) -> bool:
-        """Whether every word is fixed or free, so that nothing can go wrong later."""
+        """Whether every word is fixed or free, so that allowed attachments never lead to a dead end."""
         pairs = enumerate(zip(self.heads, self.fixed_heads, strict=True))
-        return all(h is not None or bits == any_head(m, self.n_words) for m, (bits, h) in pairs if m)
+        return all(h is not None or bits == all_heads(m, self.n_words) for m, (bits, h) in pairs if m)
 
     def allows(self, h: int, m: int) -> bool:
         return bool(self.heads[m] >> h & 1)
 
 
-def any_head(m: int, n_words: int) -> int:
-    """The set of all heads that word m of a sentence can have."""
+def all_heads(m: int, n_words: int) -> int:
+    """Return the head set of a free word."""
     return ((1 << n_words + 1) - 1) & ~(1 << m)
 
 
-def find_tree(wanted: Wanted) -> list[int] | None:
-    """The heads of a tree that is wanted, from 1 (that of 0 means nothing); None if there is none."""
-    if find_crossing(wanted.brackets) or not all(wanted.heads[1:]):
+def find_tree(head_sets: HeadSets) -> list[int] | None:
+    """Return the heads of a satisfying tree by word, from 1, or None if there is none."""
+    if has_crossing(head_sets.brackets) or not all(head_sets.heads[1:]):
         return None
-    tree = _attach_neighbours(wanted)
-    if tree is not None or wanted.is_simple:
+    tree = _attach_neighbours(head_sets)
+    if tree is not None or head_sets.is_simple:
         return tree
-    found = search_tree(range(1, wanted.n_words + 1), wanted.heads, wanted.brackets)
-    return None if found is None else [0, *(found[m] for m in range(1, wanted.n_words + 1))]
+    words = range(1, head_sets.n_words + 1)
+    found = search_tree(words, head_sets.heads, head_sets.brackets)
+    return None if found is None else [0, *(found[m] for m in words)]
 
 
-def _attach_neighbours(wanted: Wanted) -> list[int] | None:
-    """From left to right, whatever can be attached. What was refused need not be looked at again before one of the
-    two has got a modifier, and then it is the last word again."""
-    tree = [0] * (wanted.n_words + 1)
-    regions = Regions(wanted.n_words, wanted.brackets)
-    fixed = wanted.fixed_heads
-    n_missing = [0] * (wanted.n_words + 1)
+def _attach_neighbours(head_sets: HeadSets) -> list[int] | None:
+    """Attach neighbours from left to right wherever this is allowed.
+
+    A refused pair need not be tried again before one of the two gets a modifier, and then it is the last pair again.
+    """
+    tree = [0] * (head_sets.n_words + 1)
+    brackets = OpenBrackets(head_sets.n_words, head_sets.brackets)
+    fixed = head_sets.fixed_heads
+    n_missing = [0] * (head_sets.n_words + 1)
     for head in fixed:
         n_missing[head or 0] += 1
     pending: list[int] = []
-    for word in range(1, wanted.n_words + 1):
+    for word in range(1, head_sets.n_words + 1):
         pending.append(word)
         while len(pending) > 1:
             p, q = pending[-2:]
-            if regions.regions[p] != regions.regions[q]:
+            if brackets.innermost[p] != brackets.innermost[q]:
                 break
-            arcs = ((p, q), (q, p)) if wanted.allows(0, p) else ((q, p), (p, q))  # rather keep what may be the root
-            arc = next(((h, m) for h, m in arcs if not n_missing[m] and wanted.allows(h, m)), None)
+            arcs = ((p, q), (q, p)) if head_sets.allows(0, p) else ((q, p), (p, q))  # prefer to keep a possible root
+            arc = next(((h, m) for h, m in arcs if not n_missing[m] and head_sets.allows(h, m)), None)
             if arc is None:
                 break
             h, m = arc
             tree[m] = h
             n_missing[fixed[m] or 0] -= 1
-            regions.attach(h, m)
+            brackets.attach(h, m)
             pending[-2:] = [h]
-    return tree if len(pending) == 1 and wanted.heads[pending[0]] & 1 else None
+    return tree if len(pending) == 1 and head_sets.allows(0, pending[0]) else None

@@ -1,67 +1,70 @@
-"""Looking ahead where constraints could lead into a dead end: an attachment is allowed if a tree remains possible.
+"""Look-ahead for head sets that can lead to a dead end: an attachment is feasible if a satisfying tree remains.
 
-One such tree over the pending words, the *witness*, is kept. Most attachments either belong to it or leave it a tree
-with a small change; only if no small change will do, the chart looks for another, unless a glance shows that there is
-none.
+The look-ahead keeps one such tree over the pending words, the *witness*. Most attachments are in the witness, or need
+only a local repair of it. Otherwise the chart searches for another tree, unless a quick test rules one out.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from easyfirst.constraints.brackets import Regions
+from easyfirst.constraints.brackets import OpenBrackets
 from easyfirst.constraints.chart import search_tree
-from easyfirst.constraints.feasible import Wanted
+from easyfirst.constraints.feasible import HeadSets
 
 
 class Lookahead:
-    """The witness of one sentence. Asked only of neighbours of one region, where the modifier lacks no fixed one."""
+    """The witness of one sentence.
 
-    def __init__(self, wanted: Wanted, tree: Sequence[int], regions: Regions) -> None:
-        """``tree``: a tree that is wanted. ``regions`` are kept up to date by others."""
-        self._wanted = wanted
-        self._regions = regions
+    It decides about neighbours that share their innermost open bracket, where no word fixed to the modifier is pending.
+    """
+
+    def __init__(self, head_sets: HeadSets, tree: Sequence[int], brackets: OpenBrackets) -> None:
+        """``tree``: a satisfying tree. ``brackets``: updated by the caller."""
+        self._head_sets = head_sets
+        self._brackets = brackets
         self.witness = dict(enumerate(tree[1:], 1))
         """The head of each pending word."""
         self._modifiers: list[set[int]] = [set() for _ in tree]
         for m, h in self.witness.items():
             self._modifiers[h].add(m)
-        self._changes: dict[tuple[int, int], dict[int, int] | None] = {}
+        self._repairs: dict[tuple[int, int], dict[int, int] | None] = {}
 
     def allows(self, h: int, m: int) -> bool:
-        """Whether m can be attached to h and a tree that is wanted is still possible."""
-        if (h, m) not in self._changes:
-            self._changes[h, m] = self._without(m) if self._wanted.allows(h, m) else None
-        return self._changes[h, m] is not None
+        """Return whether a satisfying tree remains if m is attached to h."""
+        if (h, m) not in self._repairs:
+            self._repairs[h, m] = self._repair(m) if self._head_sets.allows(h, m) else None
+        return self._repairs[h, m] is not None
 
-    def attached(self, h: int, m: int) -> None:
-        """m has been attached to h, which was allowed."""
-        changes = self._changes[h, m]
-        assert changes is not None
-        for word, head in changes.items():
+    def attach(self, h: int, m: int) -> None:
+        """Attach m to h, which :meth:`allows` has found feasible."""
+        repair = self._repairs[h, m]
+        assert repair is not None
+        for word, head in repair.items():
             self._modifiers[self.witness[word]].discard(word)
             self._modifiers[head].add(word)
             self.witness[word] = head
         self._modifiers[self.witness.pop(m)].discard(m)
-        self._changes.clear()
+        self._repairs.clear()
 
-    def _without(self, m: int) -> dict[int, int] | None:
-        """New heads in the witness, so that it is one for the pending words without m."""
-        for changes in self._small_changes(m):
-            if all(self._wanted.allows(head, word) for word, head in changes.items()):
-                return changes
-        words, heads = [word for word in self.witness if word != m], self._wanted.heads
-        left = sum(1 << word for word in words) | 1  # the outside too
+    def _repair(self, m: int) -> dict[int, int] | None:
+        """Return new heads that make the witness a satisfying tree without m, or None if there is no such tree."""
+        for repair in self._local_repairs(m):
+            if all(self._head_sets.allows(head, word) for word, head in repair.items()):
+                return repair
+        words, heads = [word for word in self.witness if word != m], self._head_sets.heads
+        left = sum(1 << word for word in words) | 1
         if not all(heads[word] & left for word in words) or not any(heads[word] & 1 for word in words):
             return None  # a word has no head left, or no word may be the root
-        return search_tree(words, heads, self._wanted.brackets)
+        return search_tree(words, heads, self._head_sets.brackets)
 
-    def _small_changes(self, m: int) -> Iterator[dict[int, int]]:
-        """New heads that make the witness a projective tree without m: its modifiers go to its head, or one of them
-        takes its place. Where m is the head of its region, that one must be of the region too."""
-        head, modifiers, region = self.witness[m], sorted(self._modifiers[m]), self._regions.regions[m]
-        if head and self._regions.is_inside(head, region):
+    def _local_repairs(self, m: int) -> Iterator[dict[int, int]]:
+        """Yield new heads for the modifiers of m: its own head, or one of them in its place.
+
+        If m is the head of its innermost open bracket, the one in its place must be in the bracket."""
+        head, modifiers, bracket = self.witness[m], sorted(self._modifiers[m]), self._brackets.innermost[m]
+        if head and self._brackets.contains(bracket, head):
             yield dict.fromkeys(modifiers, head)
         for heir in modifiers:
-            if self._wanted.allows(head, heir) and self._regions.is_inside(heir, region):
+            if self._head_sets.allows(head, heir) and self._brackets.contains(bracket, heir):
                 yield dict.fromkeys(modifiers, heir) | {heir: head}

@@ -1,8 +1,8 @@
-"""What is known of a tree before it is parsed: fixed heads and relations, forbidden arcs, and brackets.
+"""Constraints on the tree of a sentence: fixed heads and relations, forbidden arcs, and brackets.
 
-Words are called by their ids, counted from 1; as a head, 0 is the outside, so ``head=0`` makes a word the root. A
-bracket is a stretch of words that is one subtree: exactly one of them, its head, has its head outside the stretch, and
-no word outside has its head among the others. The bracket's head may have modifiers outside.
+Words are given by id, counted from 1; ``head=0`` makes a word the root. A bracket is a span of words that forms one
+subtree: exactly one word, its head, has its head outside the span, and no word outside has its head among the other
+words. The head of the bracket may have modifiers outside.
 """
 
 from __future__ import annotations
@@ -17,13 +17,13 @@ from easyfirst.errors import InputError
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FixedHead:
-    """The modifier has this head; 0: it is the root."""
+    """A modifier that must have this head; with head 0 it is the root."""
 
     modifier: int
     head: int
 
     def describe(self, forms: Sequence[str]) -> str:
-        """In words, for a sentence."""
+        """Describe the constraint, naming the words of a sentence."""
         if self.head == 0:
             return f"{_name(self.modifier, forms)} is the root"
         return f"{_name(self.modifier, forms)} has the head {_name(self.head, forms)}"
@@ -31,26 +31,26 @@ class FixedHead:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FixedRelation:
-    """The modifier has this relation to its head, whichever that is."""
+    """A modifier that must have this relation to its head, whichever word that is."""
 
     modifier: int
     relation: str
 
     def describe(self, forms: Sequence[str]) -> str:
-        """In words, for a sentence."""
+        """Describe the constraint, naming the words of a sentence."""
         return f"{_name(self.modifier, forms)} has the relation {self.relation!r}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ForbiddenArc:
-    """The modifier does not have this head (0: it is not the root), or not with this relation."""
+    """A modifier that must not have this head (0: must not be the root), with this relation or with any."""
 
     head: int
     modifier: int
     relation: str | None = None
 
     def describe(self, forms: Sequence[str]) -> str:
-        """In words, for a sentence."""
+        """Describe the constraint, naming the words of a sentence."""
         how = "" if self.relation is None else f" with the relation {self.relation!r}"
         if self.head == 0:
             return f"{_name(self.modifier, forms)} is not the root{how}"
@@ -59,13 +59,13 @@ class ForbiddenArc:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Bracket:
-    """The words from the first to the last are one subtree."""
+    """A span of words, from the first to the last, that must form one subtree."""
 
     first: int
     last: int
 
     def describe(self, forms: Sequence[str]) -> str:
-        """In words, for a sentence."""
+        """Describe the constraint, naming the words of a sentence."""
         return f"{_name(self.first, forms)} to {_name(self.last, forms)} are a bracket"
 
 
@@ -74,7 +74,7 @@ Constraint: TypeAlias = "FixedHead | FixedRelation | ForbiddenArc | Bracket"
 
 @dataclass(frozen=True, slots=True)
 class Constraints:
-    """All that is known of one sentence's tree.
+    """The constraints on the tree of one sentence.
 
     >>> known = Constraints.of(heads={1: 2, 3: 0}, relations={2: "nsubj"}, forbidden=[(3, 1)], brackets=[(1, 2)])
     >>> len(known.items)
@@ -94,8 +94,8 @@ class Constraints:
         forbidden: Iterable[tuple[int, int] | tuple[int, int, str | None]] = (),
         brackets: Iterable[tuple[int, int]] = (),
     ) -> Constraints:
-        """``heads`` and ``relations`` by modifier, ``forbidden`` as (head, modifier) or (head, modifier, relation),
-        ``brackets`` as (first, last). Raises :class:`InputError` if something is written in another way."""
+        """Make constraints from ``heads`` and ``relations`` by modifier, ``forbidden`` arcs as (head, modifier) or
+        (head, modifier, relation), and ``brackets`` as (first, last). Raise an :class:`InputError` for other forms."""
         fixed_heads = _read("heads", heads or {}, index, index)
         fixed_relations = _read("relations", relations or {}, index, _relation)
         forbidden_arcs = _read("forbidden", forbidden, index, index, _relation_or_any, least=2)
@@ -128,7 +128,7 @@ _EXAMPLES = {
 
 
 def _read(argument: str, given: object, *readers: Callable[[Any], Any], least: int = 0) -> list[tuple[Any, ...]]:
-    """What is given for an argument of :meth:`Constraints.of`: values of so many kinds, or the ``least`` of them."""
+    """Read an argument of :meth:`Constraints.of`: entries of one value for each reader, or for the first ``least``."""
     is_mapping = isinstance(given, Mapping)
     if is_mapping != _EXAMPLES[argument].endswith("}") or not isinstance(given, Iterable):
         raise InputError(f"{argument} is of type {type(given).__name__}; write it as in {_EXAMPLES[argument]}")
@@ -143,8 +143,8 @@ def _read_one(argument: str, entry: Any, readers: Sequence[Callable[[Any], Any]]
             return tuple(read(value) for read, value in zip(readers, values, strict=False))
     except TypeError:
         pass
-    said = f"{{{entry[0]!r}: {entry[1]!r}}}" if argument in ("heads", "relations") else repr(entry)
-    raise InputError(f"{argument} has {said}; write it as in {_EXAMPLES[argument]}")
+    shown = f"{{{entry[0]!r}: {entry[1]!r}}}" if argument in ("heads", "relations") else repr(entry)
+    raise InputError(f"{argument} has {shown}; write it as in {_EXAMPLES[argument]}")
 
 
 def _relation(value: object) -> str:

@@ -7,7 +7,7 @@ from typing import Any
 
 from easyfirst.confidence.calibration import Calibration, FittedOn
 from easyfirst.confidence.fitting import N_FOLDS
-from easyfirst.confidence.reliability import Judgement, to_markdown
+from easyfirst.confidence.reliability import ReliabilityReport, to_markdown
 from easyfirst.errors import ModelError
 from easyfirst.model.card import with_section
 from easyfirst.model.directory import CARD, CONFIDENCE, WEIGHTS, from_json, remove_file, replace_file, to_json
@@ -20,23 +20,23 @@ SECTION = "Confidence"
 HINT = "delete it, and fit it anew with 'easyfirst calibrate'"
 
 
-def store_calibration(directory: Path, calibration: Calibration, judgement: Judgement | None) -> None:
+def store_calibration(directory: Path, calibration: Calibration, reliability: ReliabilityReport | None) -> None:
     """Write a calibration into a model's directory, and its figures into the model's card."""
     save_calibration(directory, calibration)
     card = directory / CARD
     if card.is_file():
         text = card.read_bytes().decode(errors="replace")
-        section = _section(calibration.fitted_on, judgement)
+        section = _section(calibration.fitted_on, reliability)
         replace_file(card, with_section(text, SECTION, section, before="Use").encode())
 
 
-def _section(facts: FittedOn, judgement: Judgement | None) -> list[str]:
+def _section(facts: FittedOn, reliability: ReliabilityReport | None) -> list[str]:
     """Return the lines of the card's section on confidence."""
     lines = [
         f"Fitted on `{facts.file}` ({facts.sentences:,} sentences, {facts.words:,} words, tags {facts.tags}) with the",
         "weights of this directory. A label is right if head and relation are, a tree if all its labels are.",
     ]
-    if judgement is None:
+    if reliability is None:
         return [*lines, "There were too few sentences to judge it."]
     return [
         *lines,
@@ -44,7 +44,7 @@ def _section(facts: FittedOn, judgement: Judgement | None) -> list[str]:
         "sentences also chose the epoch, the parser is a little better on them than elsewhere.",
         "ECE: expected calibration error, 15 bins of equal size.",
         "",
-        *to_markdown(judgement),
+        *to_markdown(reliability),
     ]
 
 

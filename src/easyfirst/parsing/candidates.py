@@ -147,6 +147,6 @@ class Candidates:
         scores.put(relations + np.arange(0, scores.size, self.n_relations), -np.inf)
         return scores.max(axis=1)
 
-    def is_open(self, left: int, direction: int) -> bool:
-        """Return whether an action on a pair that has a score may be chosen: always, unless constraints forbid it."""
+    def is_feasible(self, left: int, direction: int) -> bool:
+        """Return whether an action on a scored pair may be chosen: always, unless constraints rule it out."""
         return True

@@ -184,7 +184,7 @@ class Observer:
         while True:
             places = _best(scores, self._runners_up)
             arcs = {place // candidates.n_relations for place in places}
-            closed = [arc for arc in arcs if not candidates.is_open(int(left[arc]), int(directions[arc]))]
+            closed = [arc for arc in arcs if not candidates.is_feasible(int(left[arc]), int(directions[arc]))]
             if not closed:
                 return places
             scores.reshape(-1, candidates.n_relations)[closed] = -np.inf

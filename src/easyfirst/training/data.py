@@ -9,7 +9,7 @@ from os import PathLike, fspath
 
 import numpy as np
 
-from easyfirst.constraints.feasible import Wanted, find_tree
+from easyfirst.constraints.feasible import HeadSets, find_tree
 from easyfirst.errors import DataError
 from easyfirst.model.lexicon import external_ids, normalise, tags_of
 from easyfirst.model.parser_vocabulary import ParserVocabulary
@@ -115,7 +115,7 @@ def _fits_projective_tree(sentence: Sentence) -> bool:
     heads = [head for head in sentence.heads if head is not None]
     if len(heads) == len(sentence):
         return is_projective(heads)
-    return find_tree(Wanted.fixed(sentence.heads)) is not None
+    return find_tree(HeadSets.fixed(sentence.heads)) is not None
 
 
 def describe(
