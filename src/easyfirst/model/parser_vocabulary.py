@@ -67,7 +67,7 @@ class ParserVocabulary:
             for kind in tag_kinds:
                 tags[kind].update(tags_of(sentence, kind))
             for head, relation in zip(sentence.heads, sentence.relations, strict=True):
-                if head is not None and relation is not None:  # partial annotations are not learnt
+                if head is not None and relation is not None:  # incomplete annotations are skipped
                     (roots if head == 0 else relations)[relation] += 1
         ranked = ranked_names(words, min_count)
         return cls(
