@@ -226,7 +226,7 @@ class TestStorage:
             Parser(small_model("none", vectors)).save(tmp_path / name)
         (tmp_path / "a" / "vectors").rename(tmp_path / "old")
         (tmp_path / "b" / "vectors").rename(tmp_path / "a" / "vectors")
-        with pytest.raises(ModelError, match="are other vectors than the model was trained with"):
+        with pytest.raises(ModelError, match="are not the vectors the model was trained with"):
             load(tmp_path / "a")
 
     def test_parts_of_the_model_before_are_removed(self, tmp_path: Path) -> None:

@@ -16,7 +16,7 @@ from easyfirst.model.embeddings import Embeddings
 from easyfirst.model.parser_store import sizes_of
 from easyfirst.model.parser_weights import initial_parser
 from easyfirst.model.shared_vectors import SharedVectors
-from easyfirst.model.tagger_store import together
+from easyfirst.model.tagger_store import join_taggers
 from easyfirst.model.tagger_weights import initial_tagger
 from easyfirst.parser import Parser, load
 from easyfirst.text.tagging import Tagger
@@ -137,7 +137,7 @@ def test_members_of_taggers_count_once(models: list[Path], run: Run, tmp_path: P
     taggers = [load(path).tagger for path in models]
     for name, pair in (("a", taggers[:2]), ("b", taggers[1:])):
         number = 0 if name == "a" else 1
-        of_pair = together([tagger.model for tagger in pair if tagger is not None])
+        of_pair = join_taggers([tagger.model for tagger in pair if tagger is not None])
         Parser(load(models[number]).model, tagger=Tagger(of_pair)).save(tmp_path / name)
     assert run("combine", tmp_path / "a", tmp_path / "b", "--out", tmp_path / "out").returncode == 0
     tagger = load(tmp_path / "out").tagger
@@ -151,7 +151,7 @@ def test_vectors_of_taggers_must_be_the_same(models: list[Path], run: Run, tmp_p
         Parser(load(models[number]).model, tagger=small_tagger(vectors)).save(tmp_path / str(number))
     done = run("combine", tmp_path / "0", tmp_path / "1", "--out", tmp_path / "out")
     assert done.returncode == 2
-    assert b"its word vectors are not the same; give all of them the same --embeddings" in done.stderr
+    assert b"its word vectors are different; give all of them the same --embeddings" in done.stderr
 
 
 def test_a_training_run_is_not_replaced(models: list[Path], run: Run, tmp_path: Path) -> None:

@@ -117,7 +117,7 @@ class TestParse:
         done = run("render", "--to", "html", stdin=parsed)
         assert done.returncode == 0
         assert b"confidence " in done.stdout
-        assert b"the input does not tell" not in done.stdout
+        assert b"the input has no steps" not in done.stdout
 
     def test_json_always_has_it(self, calibrated: Path, plain: Path, run: Run) -> None:
         for path, is_there in ((calibrated, True), (plain, False)):

@@ -114,8 +114,8 @@ def test_errors(run: Run, tmp_path: Path) -> None:
     for path, message in (
         (tmp_path / "none", "there is no model"),
         (tmp_path, "not an easyfirst model"),
-        (half, "has a tagger, but no parser yet; train one: easyfirst train TREEBANK --parts parser --out"),
-        (half, "if a training was cut off, run the same command again with --resume"),
+        (half, "has a tagger, but no parser yet; train one with 'easyfirst train TREEBANK --parts parser --out"),
+        (half, "or continue an interrupted training with --resume"),
     ):
         done = run("info", path)
         assert done.returncode == 2

@@ -13,7 +13,7 @@ from safetensors import safe_open
 
 from easyfirst.errors import ConfigError, ModelError
 from easyfirst.model.parser_store import load_parser, save_parser
-from easyfirst.model.weight_files import BITS, LARGEST, MIN_ROUNDED, SCALES, restore, round_rows, shrink
+from easyfirst.model.weight_files import BITS, MAX_INT8, MIN_QUANTIZED, SCALES, dequantize, quantize, quantize_rows
 from tests.model.conftest import MakeModel
 
 
@@ -21,36 +21,36 @@ from tests.model.conftest import MakeModel
 def test_rounding_moves_no_value_by_more_than_half_a_step(seed: int, magnitude: float, n_axes: int) -> None:
     rng = np.random.default_rng(seed)
     array = (rng.normal(size=(3, 4, 5)[:n_axes]) * 10**magnitude).astype(np.float32)
-    rounded, scales = round_rows(array)
+    rounded, scales = quantize_rows(array)
     assert rounded.shape == array.shape
     assert scales.shape == (*array.shape[:-1], 1)
-    step = np.abs(array).max(axis=-1, keepdims=True) / LARGEST
+    step = np.abs(array).max(axis=-1, keepdims=True) / MAX_INT8
     # the scale itself is of 16 bits: a relative 2^-11, an absolute 2^-25 where it is very small
-    allowed = step * (0.5 + LARGEST * 2**-10) + LARGEST * 2**-24
+    allowed = step * (0.5 + MAX_INT8 * 2**-10) + MAX_INT8 * 2**-24
     assert (np.abs(rounded * scales.astype(np.float32) - array) <= allowed).all()
 
 
 def test_a_row_of_zeros_stays_one() -> None:
     array = np.zeros((2, 3), dtype=np.float32)
     array[1] = 1
-    rounded, scales = round_rows(array)
+    rounded, scales = quantize_rows(array)
     assert np.array_equal(rounded[0] * scales[0].astype(np.float32), [0, 0, 0])
 
 
 def arrays_of(seed: int) -> dict[str, np.ndarray]:
     rng = np.random.default_rng(seed)
     shapes = {
-        "matrix": (MIN_ROUNDED // 8, 8),
-        "both": (2, 16, MIN_ROUNDED // 32),
+        "matrix": (MIN_QUANTIZED // 8, 8),
+        "both": (2, 16, MIN_QUANTIZED // 32),
         "small": (2, 3),
-        "bias": (MIN_ROUNDED,),
+        "bias": (MIN_QUANTIZED,),
     }
     return {name: rng.normal(size=shape).astype(np.float32) for name, shape in shapes.items()}
 
 
 def test_large_matrices_are_rounded_and_the_rest_is_not() -> None:
     arrays = arrays_of(1)
-    stored = shrink(arrays, 8)
+    stored = quantize(arrays, 8)
     assert {name: array.dtype.name for name, array in stored.items()} == {
         "matrix": "int8",
         "matrix" + SCALES: "float16",
@@ -59,7 +59,7 @@ def test_large_matrices_are_rounded_and_the_rest_is_not() -> None:
         "small": "float16",
         "bias": "float16",
     }
-    restored = restore(stored)
+    restored = dequantize(stored)
     assert restored.keys() == arrays.keys()
     for name, array in restored.items():
         assert array.dtype == np.float32
@@ -68,7 +68,7 @@ def test_large_matrices_are_rounded_and_the_rest_is_not() -> None:
 
 def test_32_bits_change_nothing_and_16_only_the_type() -> None:
     arrays = arrays_of(2)
-    whole, half = restore(shrink(arrays, 32)), restore(shrink(arrays, 16))
+    whole, half = dequantize(quantize(arrays, 32)), dequantize(quantize(arrays, 16))
     for name, array in arrays.items():
         assert np.array_equal(whole[name], array)
         assert np.array_equal(half[name], array.astype(np.float16).astype(np.float32))
@@ -76,14 +76,14 @@ def test_32_bits_change_nothing_and_16_only_the_type() -> None:
 
 def test_other_numbers_of_bits_are_refused() -> None:
     with pytest.raises(ConfigError, match="32, 16 or 8 bits, not 4"):
-        shrink({}, 4)
+        quantize({}, 4)
 
 
 def test_scales_that_do_not_fit_are_refused() -> None:
-    stored = shrink(arrays_of(3), 8)
+    stored = quantize(arrays_of(3), 8)
     stored["matrix" + SCALES] = stored["matrix" + SCALES][:1]
     with pytest.raises(ModelError, match=r"matrix has shape .* but its scales"):
-        restore(stored)
+        dequantize(stored)
 
 
 @pytest.mark.parametrize("bits", BITS)

@@ -17,10 +17,10 @@ from hypothesis import strategies as st
 from easyfirst.errors import DataError
 from easyfirst.model.embeddings import (
     Embeddings,
+    concatenate_embeddings,
     external_table,
     read_embeddings,
     scaled,
-    side_by_side,
     write_embeddings,
 )
 from easyfirst.model.initial_values import EMBEDDING_LENGTH
@@ -199,13 +199,13 @@ def test_npz_in_fortran_order_is_read(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("arrays", "message"),
     [
-        ({"vectors": np.ones((1, 2))}, "there is no array 'words', only: vectors; 'words' and 'vectors' are needed"),
+        ({"vectors": np.ones((1, 2))}, "there is no array 'words', only: vectors; save the arrays 'words'"),
         ({"words": np.array(["a"])}, "there is no array 'vectors', only: words"),
         ({}, "there is no array 'words', only: nothing"),
         ({"words": np.array(["a", "b"]), "vectors": np.ones((3, 2))}, "there are 2 words but 3 vectors"),
         ({"words": np.array([], "U1"), "vectors": np.ones((0, 2))}, "there are no word vectors"),
-        ({"words": np.array([["a"]]), "vectors": np.ones((1, 2))}, "'words' must be a list of texts"),
-        ({"words": np.array([b"a"]), "vectors": np.ones((1, 2))}, "'words' must be a list of texts, not |S1"),
+        ({"words": np.array([["a"]]), "vectors": np.ones((1, 2))}, "'words' must be a list of strings"),
+        ({"words": np.array([b"a"]), "vectors": np.ones((1, 2))}, "'words' must be a list of strings, not |S1"),
         ({"words": np.array(["a"]), "vectors": np.ones(1)}, "'vectors' must be a table of numbers"),
         ({"words": np.array(["a"]), "vectors": np.ones((1, 0))}, "'vectors' must be a table of numbers"),
         ({"words": np.array(["a"]), "vectors": np.array([["1"]])}, "'vectors' must be a table of numbers"),
@@ -275,7 +275,7 @@ def test_the_table_begins_with_the_unknown_word() -> None:
 def test_side_by_side() -> None:
     one = Embeddings(("a", "b"), np.array([[3, 4], [0, 15]], dtype=np.float32))  # mean length 10
     other = Embeddings(("c", "b"), np.array([[0, 0, 1], [1, 0, 0]], dtype=np.float32))
-    both = side_by_side(one, other)
+    both = concatenate_embeddings(one, other)
     assert both.words == ("a", "b", "c")
     np.testing.assert_allclose(both.vectors, [[0.3, 0.4, 0, 0, 0], [0, 1.5, 1, 0, 0], [0, 0, 0, 0, 1]], rtol=1e-6)
     assert both.vectors.dtype == np.float32
@@ -284,14 +284,14 @@ def test_side_by_side() -> None:
 def test_side_by_side_by_normalised_form() -> None:
     one = Embeddings(("fox", "<number>"), np.array([[1], [-1]], dtype=np.float32))
     other = Embeddings(("Fox", "1990", "zebra"), np.array([[1], [1], [1]], dtype=np.float32))
-    both = side_by_side(one, other)
+    both = concatenate_embeddings(one, other)
     assert both.words == ("fox", "<number>", "Fox", "1990", "zebra")
     assert both.vectors.tolist() == [[1, 0], [-1, 0], [1, 1], [-1, 1], [0, 1]]
 
 
 def test_zeros_stay_zeros_side_by_side() -> None:
     nothing = Embeddings(("a",), np.zeros((1, 2), dtype=np.float32))
-    assert not side_by_side(nothing, nothing).vectors.any()
+    assert not concatenate_embeddings(nothing, nothing).vectors.any()
 
 
 def test_what_is_written_is_read_again(tmp_path: Path) -> None:

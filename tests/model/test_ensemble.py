@@ -1,4 +1,4 @@
-"""Parsers put together: what becomes of their arrays, and which do not go together."""
+"""Ensembles: the arrays of their members, and which parsers do not fit together."""
 
 from __future__ import annotations
 
@@ -137,20 +137,20 @@ class TestVectors:
 
     def test_others_are_refused(self, make_model: MakeModel) -> None:
         models = [self.model_with(make_model, seed, seed, is_shared=True) for seed in (1, 2)]
-        with pytest.raises(ModelError, match="b cannot be put together with a: its word vectors are not the same"):
+        with pytest.raises(ModelError, match="b does not fit into an ensemble with a: its word vectors are different"):
             make_ensemble(models, NAMES[:2])
 
     def test_some_without(self, make_model: MakeModel) -> None:
         with_vectors = self.model_with(make_model, 1, 1, is_shared=True)
         for other in (make_model(seed=2), self.model_with(make_model, 2, 1, is_shared=False)):
             for models in ([with_vectors, other], [other, with_vectors]):
-                with pytest.raises(ModelError, match=r"word vectors are not the same; .* --freeze-embeddings or not"):
+                with pytest.raises(ModelError, match=r"word vectors are different; .* --freeze-embeddings or none"):
                     make_ensemble(models, NAMES[:2])
 
     def test_another_width(self, make_model: MakeModel) -> None:
         one, other = (self.model_with(make_model, seed, 0, is_shared=False) for seed in (1, 2))
         wider = replace(other, arrays={**other.arrays, "words.external": np.zeros((3, 6), dtype=np.float32)})
-        with pytest.raises(ModelError, match="of another width"):
+        with pytest.raises(ModelError, match="have another width"):
             make_ensemble([one, wider], NAMES[:2])
 
 
@@ -171,7 +171,7 @@ class TestRefused:
                 make_ensemble([three[0], three[1], packed], NAMES)
 
     def test_another_network(self, make_model: MakeModel) -> None:
-        with pytest.raises(ModelError, match=r"b cannot .* a: its network is .* \(network.window is 1, not 2\)"):
+        with pytest.raises(ModelError, match=r"b does not .* a: its network is .* \(network.window is 1, not 2\)"):
             make_ensemble([make_model(), make_model(window=1)], NAMES[:2])
 
     def test_a_member_of_another(self, three: list[ParserModel]) -> None:

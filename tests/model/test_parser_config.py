@@ -105,7 +105,7 @@ def test_an_unknown_preset_names_the_known_ones() -> None:
         ({"training": {"margin": True}}, "training.margin must be of type float, not True"),
         ({"training": {"freeze_external": 1}}, "training.freeze_external must be of type bool, not 1"),
         ({"network": [1]}, "network must be a table of settings"),
-        ({"preset": 3}, "preset must be text"),
+        ({"preset": 3}, "preset must be a string"),
     ],
 )
 def test_a_table_that_does_not_fit_is_refused(values: dict[str, Any], message: str) -> None:

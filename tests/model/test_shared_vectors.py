@@ -62,7 +62,7 @@ def test_other_numbers_of_bits(tmp_path: Path) -> None:
     with pytest.raises(ConfigError, match="8 or 4 bits a number, not 3"):
         vectors_of(table, 3)
     save_shared_vectors(tmp_path, replace(vectors_of(table, 4), bits=8))
-    for bits, message in ((4, "values of shape"), (3, "bits must be 8 or 4, not 3"), ([4], "bits must be 8 or 4")):
+    for bits, message in ((4, "values of shape"), (3, "bits must be 8 or 4, not 3"), ([4], "bits must be a whole num")):
         settings = {"network": {"dim": 4, "bits": bits}}
         save_part(tmp_path, replace(load_part(tmp_path, KIND, lambda network: network), settings=settings))
         with pytest.raises(ModelError, match=message):
@@ -88,7 +88,7 @@ def test_settings_that_are_no_table(tmp_path: Path, network: object) -> None:
     save_shared_vectors(tmp_path, vectors_of(np.ones((2, 4), dtype=np.float32)))
     config = json.loads((tmp_path / "config.json").read_text())
     (tmp_path / "config.json").write_text(json.dumps(config | {"network": network}))
-    with pytest.raises(ModelError, match=r"config\.json: network must be a table of settings"):
+    with pytest.raises(ModelError, match=r"config\.json: network must be an object"):
         load_shared_vectors(tmp_path)
 
 

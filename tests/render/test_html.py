@@ -80,8 +80,8 @@ def test_the_page_allows_only_its_own_script_and_style() -> None:
 
 
 def test_it_says_when_the_order_is_made_up() -> None:
-    assert "the input does not tell" not in draw_html([FOX])
-    assert "the input does not tell" in draw_html([HEBREW])
+    assert "the input has no steps" not in draw_html([FOX])
+    assert "the input has no steps" in draw_html([HEBREW])
 
 
 def test_one_word_has_nothing_to_step_through() -> None:

@@ -14,10 +14,10 @@ from hypothesis import strategies as st
 
 from easyfirst.errors import ConfigError, DataError, ModelError
 from easyfirst.model.embeddings import Embeddings
-from easyfirst.model.lexicon import LONGEST
+from easyfirst.model.lexicon import MAX_FORM_LENGTH
 from easyfirst.model.shared_vectors import SharedVectors
 from easyfirst.model.tagger_config import TaggerConfig
-from easyfirst.model.tagger_store import TaggerModel, load_tagger, look_up, save_tagger, together
+from easyfirst.model.tagger_store import TaggerModel, join_taggers, load_tagger, look_up, save_tagger
 from easyfirst.model.tagger_vocabulary import TaggerVocabulary
 from easyfirst.model.tagger_weights import initial_tagger, tagger_shapes
 from easyfirst.nn.namespace import NUMPY
@@ -50,7 +50,7 @@ def model_of(vectors: SharedVectors | None = None, config: TaggerConfig = CONFIG
 @pytest.fixture(scope="module", params=["plain", "vectors", "no characters", "three members"])
 def tagger(request: pytest.FixtureRequest) -> Tagger:
     if request.param == "three members":
-        return Tagger(together([model_of(seed=seed) for seed in range(3)]))
+        return Tagger(join_taggers([model_of(seed=seed) for seed in range(3)]))
     if request.param == "no characters":
         return Tagger(model_of(config=replace(CONFIG, spelling_dim=0)))
     return Tagger(model_of(vectors_of() if request.param == "vectors" else None))
@@ -120,9 +120,9 @@ def test_forms_of_any_length_and_script_are_tagged(tagger: Tagger) -> None:
 
 def test_of_a_long_form_both_ends_are_read() -> None:
     vocabulary = model_of().vocabulary
-    half = LONGEST // 2
+    half = MAX_FORM_LENGTH // 2
     middle = "d" * 50
-    assert len(vocabulary.spell(["e" * half + middle + "s" * half]).characters) == LONGEST
+    assert len(vocabulary.spell(["e" * half + middle + "s" * half]).characters) == MAX_FORM_LENGTH
     one, other = (vocabulary.spell(["e" * half + filler + "s" * half]) for filler in ("", middle))
     assert one.characters.tolist() == other.characters.tolist()
 
@@ -168,7 +168,7 @@ def test_members_decide_by_the_product_of_their_probabilities() -> None:
             for _ in range(2)
         ]
         for forms in sentences:
-            (found,) = Tagger(together(members)).predict([forms])
+            (found,) = Tagger(join_taggers(members)).predict([forms])
             for kind, tags in model.vocabulary.tags.items():
                 one, other = (probabilities(member, forms)[kind] for member in members)
                 assert found[kind] == tuple(tags[number] for number in (one * other).argmax(axis=1))
@@ -178,7 +178,7 @@ def test_members_decide_by_the_product_of_their_probabilities() -> None:
 
 def test_members_are_kept_and_the_first_is_named_as_the_only_one_is(tmp_path: Path) -> None:
     members = [model_of(seed=seed) for seed in range(3)]
-    save_tagger(tmp_path / "tagger", together(members))
+    save_tagger(tmp_path / "tagger", join_taggers(members))
     loaded = load_tagger(tmp_path / "tagger", None)
     assert loaded.config == replace(CONFIG, members=3)
     assert len(loaded.arrays) == 3 * len(members[0].arrays)

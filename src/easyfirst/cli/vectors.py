@@ -78,7 +78,7 @@ def vectors(
     set_threads(threads)
     require_torch("making vectors")
 
-    from easyfirst.model.embeddings import read_embeddings, side_by_side, write_embeddings
+    from easyfirst.model.embeddings import concatenate_embeddings, read_embeddings, write_embeddings
     from easyfirst.training.cooccurrence import CooccurrenceConfig, learn_vectors
 
     config = CooccurrenceConfig(dim=dim, window=window, min_count=min_count)
@@ -96,7 +96,7 @@ def vectors(
                 print(f"warning: {n_words:,} words are little text; millions are better", file=sys.stderr)
             print(f"{n_words:,} words in the text, vectors of {n:,} different ones", file=sys.stderr)
         if others is not None:
-            found = side_by_side(found, others)
+            found = concatenate_embeddings(found, others)
         write_embeddings(stream, found)
     if not quiet:
         print(f"the vectors are in {output}: {len(found.words):,} words, {found.dim} numbers each", file=sys.stderr)

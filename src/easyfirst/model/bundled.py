@@ -1,4 +1,4 @@
-"""The models that come with the package, and what the name of a model means."""
+"""The models bundled with the package, and the lookup of models by name."""
 
 from __future__ import annotations
 
@@ -12,18 +12,18 @@ FOLDER = Path(__file__).parent.parent / "bundled_models"
 
 
 def bundled_models() -> dict[str, Path]:
-    """The directories of the bundled models by name."""
+    """Return the directories of the bundled models by name."""
     return {path.parent.name: path.parent for path in sorted(FOLDER.glob(f"*/{CONFIG}"))}
 
 
 def hides_directory(name: str) -> bool:
-    """Whether a name means a bundled model although there is another directory of that name."""
+    """Whether a name refers to a bundled model although another directory has that name."""
     path, bundled = Path(name), bundled_models().get(name)
     return bundled is not None and path.is_dir() and not path.samefile(bundled)
 
 
 def find_model(name: str | PathLike[str]) -> Path:
-    """The directory of a model: a bundled one by its name, any other by its path (``./en`` is never a bundled one)."""
+    """Return the directory of a model: the bundled one of that name, else the path (``./en`` is always a path)."""
     bundled = bundled_models()
     if isinstance(name, str) and name in bundled:
         return bundled[name]

@@ -1,4 +1,4 @@
-"""A calibration as a file, ``confidence.json``, beside the weights it was fitted for."""
+"""The file of a calibration, ``confidence.json``, beside the weights it was fitted for."""
 
 from __future__ import annotations
 
@@ -14,10 +14,8 @@ from easyfirst.model.directory import CARD, CONFIDENCE, WEIGHTS, from_json, remo
 from easyfirst.model.weight_files import stored_checksum
 
 CALIBRATION_KIND, FORMAT_VERSION = "easyfirst-confidence", 1
-
-
 SECTION = "Confidence"
-HINT = "delete it, and fit it anew with 'easyfirst calibrate'"
+HINT = "delete it, then run 'easyfirst calibrate' again"
 
 
 def store_calibration(directory: Path, calibration: Calibration, reliability: ReliabilityReport | None) -> None:
@@ -49,17 +47,17 @@ def _section(facts: FittedOn, reliability: ReliabilityReport | None) -> list[str
 
 
 def save_calibration(directory: Path, calibration: Calibration) -> None:
-    """Write it beside the weights that are in the directory now, which it must have been fitted for."""
+    """Write a calibration beside the weights in the directory, for which it must have been fitted."""
     path = directory / CONFIDENCE
-    if path.exists() and not _is_ours(path):
-        raise ModelError(f"{path} is not a calibration of easyfirst, which would replace it; move it away first")
+    if path.exists() and not _is_calibration(path):
+        raise ModelError(f"{path} is not a calibration of easyfirst and would be replaced; move it away first")
     header = {"kind": CALIBRATION_KIND, "format_version": FORMAT_VERSION}
     header["weights_sha256"] = stored_checksum(directory / WEIGHTS)
     replace_file(path, to_json(header | calibration.to_dict(), indent=2))
 
 
 def load_calibration(directory: Path) -> Calibration | None:
-    """The calibration of the weights in the directory, if there is one."""
+    """Return the calibration of the weights in the directory, or None if there is none for these weights."""
     path = directory / CONFIDENCE
     if not path.is_file():
         return None
@@ -76,14 +74,14 @@ def load_calibration(directory: Path) -> Calibration | None:
         raise ModelError(f"{path} has format {version!r} and this version of easyfirst reads {FORMAT_VERSION}; {HINT}")
     try:
         return Calibration.from_dict(values)
-    except ModelError as error:
+    except ValueError as error:
         raise ModelError(f"{path} is damaged: {error}; {HINT}") from None
 
 
-def forget_calibration(directory: Path) -> None:
-    """Remove what was fitted for weights that are about to be replaced."""
+def remove_calibration(directory: Path) -> None:
+    """Remove the calibration of weights that are about to be replaced."""
     path = directory / CONFIDENCE
-    if path.is_file() and _is_ours(path):
+    if path.is_file() and _is_calibration(path):
         remove_file(path)
 
 
@@ -94,7 +92,7 @@ def _read(path: Path) -> dict[str, Any]:
         raise ModelError(f"{path} cannot be read: {error.strerror or error}") from error
 
 
-def _is_ours(path: Path) -> bool:
+def _is_calibration(path: Path) -> bool:
     try:
         return _read(path).get("kind") == CALIBRATION_KIND
     except ModelError:

@@ -1,10 +1,10 @@
-"""The card of a model (its ``README.md``): what it is, what it learned from, how well it parses, how to use it."""
+"""Model cards (``README.md``): what a model is, its data, its scores, how to use it."""
 
 from __future__ import annotations
 
 import datetime
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import PurePath
 
@@ -14,7 +14,7 @@ from easyfirst.treebank.scores import Scores
 NO_LICENCE = "not stated: ask whoever trained it"
 
 _SCORES = re.compile(r"^\| ([^|]+) \| ([0-9.]+) \| ([0-9.]+) \| ([0-9,]+) \|$", re.MULTILINE)
-"""A line of the table of scores: convention, UAS, LAS, words."""
+"""A row of the table of scores: convention, UAS, LAS, words."""
 _LICENCE = re.compile(r"^- Licence: (.+)$", re.MULTILINE)
 _CONVENTIONS = {
     "ud": "UD: all words, relation subtypes ignored (as the CoNLL 2018 scorer)",
@@ -25,7 +25,7 @@ _CONVENTIONS = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DataFacts:
-    """One file the model was trained or chosen with; the card names it without its directory."""
+    """A file used to train or select the model; the card names it without its directory."""
 
     use: str  # "training", "development", "word vectors"
     file: str
@@ -36,7 +36,7 @@ class DataFacts:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CardFacts:
-    """Everything a card tells."""
+    """The contents of a card."""
 
     name: str
     date: datetime.date
@@ -50,18 +50,18 @@ class CardFacts:
 
 @dataclass(frozen=True, slots=True)
 class MemberFacts:
-    """What is to be said of a parser that became a part of another one."""
+    """A parser that became part of an ensemble."""
 
     name: str
     members: int
-    """How many networks it has itself."""
+    """The number of its own networks."""
     seed: int
     card: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class CombinedFacts:
-    """Everything that the card of parsers put together tells."""
+class EnsembleFacts:
+    """The contents of the card of an ensemble."""
 
     date: datetime.date
     easyfirst_version: str
@@ -70,22 +70,26 @@ class CombinedFacts:
 
 
 def write_card(facts: CardFacts) -> str:
-    """The card as Markdown."""
+    """Return the card as Markdown."""
     sections = (
         [f"# {_inline(facts.name)}", "", _summary(facts.config)],
         [f"- Trained: {facts.date.isoformat()}, with easyfirst {facts.easyfirst_version}"],
         [f"- Licence: {_inline(facts.licence or NO_LICENCE)}"],
-        ["", "## Data", "", *_data(facts.data)],
-        ["", "## Scores", "", *_scores(facts.scores, facts.best_epoch)],
-        ["", "## Use", "", "```", *_commands(facts.name), "```"],
-        ["", "## Network", "", *_settings(asdict(facts.config.network).items())],
-        ["", "## Training", "", *_settings(asdict(facts.config.training).items())],
+        _section("Data", _data(facts.data)),
+        _section("Scores", _scores(facts.scores, facts.best_epoch)),
+        _section("Use", ["```", *_commands(facts.name), "```"]),
+        _section("Network", _settings(asdict(facts.config.network))),
+        _section("Training", _settings(asdict(facts.config.training))),
     )
     return "\n".join(line for section in sections for line in section) + "\n"
 
 
+def _section(title: str, lines: Iterable[str]) -> list[str]:
+    return ["", f"## {title}", "", *lines]
+
+
 def with_section(card: str, title: str, lines: Sequence[str], *, before: str) -> str:
-    """A card with a section of this title, in the place of one that was there, else before another, else at the end."""
+    """Replace the section of this title, or insert it before another section, or append it."""
     sections = re.split(r"^(?=## )", card, flags=re.MULTILINE)
     titles = [section.partition("\n")[0] for section in sections]
     place = next((titles.index(f"## {name}") for name in (title, before) if f"## {name}" in titles), len(sections))
@@ -94,8 +98,8 @@ def with_section(card: str, title: str, lines: Sequence[str], *, before: str) ->
     return begin + "\n".join([f"## {title}", "", *lines]) + (f"\n\n{end}" if end else "\n")
 
 
-def combined_card(facts: CombinedFacts) -> str:
-    """The card of parsers put together; what it does not know itself, it takes from that of the first."""
+def ensemble_card(facts: EnsembleFacts) -> str:
+    """Return the card of an ensemble. Sections about the data and the like are copied from the first member's card."""
     n_members, first = facts.config.members, facts.members[0]
     rows = [
         (f"`{_inline(member.name)}`", str(member.members), str(member.seed), *_full_scores(member.card))
@@ -104,23 +108,23 @@ def combined_card(facts: CombinedFacts) -> str:
     licences = dict.fromkeys(licence_in(member.card) or NO_LICENCE for member in facts.members)
     sections = (
         [f"# {_inline(' + '.join(member.name for member in facts.members))}", "", _summary(facts.config)],
-        [f"{n_members} networks of the same kind, its members, of which each has learnt alone, parse together: the"],
-        ["score of an action is the mean of theirs.", ""],
-        [f"- Put together: {facts.date.isoformat()}, with easyfirst {facts.easyfirst_version}"],
+        [f"An ensemble of {n_members} networks with the same architecture, trained with different seeds. The score of"],
+        ["an action is the mean of the members' scores.", ""],
+        [f"- Combined: {facts.date.isoformat()}, with easyfirst {facts.easyfirst_version}"],
         [f"- Licence: {'; '.join(licences)}"],
-        ["", "## Members", "", "Each by itself; in per cent, on the development data, all words, full relations.", ""],
-        [*_table(("Model", "Networks", "Seed", "UAS", "LAS"), rows)],
-        *(["", f"## {title}", "", *lines] for title, lines in _kept_sections(first.card)),
-        ["", "## Scores", "", "Not measured; `easyfirst evaluate` tells them."],
-        ["", "## Use", "", "```", *_commands("DIRECTORY"), "```"],
-        ["", "## Network", "", "Of each member.", "", *_settings(asdict(facts.config.network).items())],
-        ["", "## Training", "", "Of the first member.", "", *_settings(asdict(facts.config.training).items())],
+        _section("Members", ["Each model alone, in per cent, on the development data, all words, full relations.", ""]),
+        _table(("Model", "Networks", "Seed", "UAS", "LAS"), rows),
+        *(_section(title, lines) for title, lines in _inherited_sections(first.card)),
+        _section("Scores", ["Not measured; run `easyfirst evaluate`."]),
+        _section("Use", ["```", *_commands("DIRECTORY"), "```"]),
+        _section("Network", ["The settings of every member.", "", *_settings(asdict(facts.config.network))]),
+        _section("Training", ["The settings of the first member.", "", *_settings(asdict(facts.config.training))]),
     )
     return "\n".join(line for section in sections for line in section) + "\n"
 
 
-def _kept_sections(card: str) -> Iterator[tuple[str, list[str]]]:
-    """What a card says that is also true of parsers put together: all but what they say of themselves, and scores."""
+def _inherited_sections(card: str) -> Iterator[tuple[str, list[str]]]:
+    """Yield the sections of a member's card that hold for the ensemble: all but scores and those it writes itself."""
     _, *sections = re.split(r"^## ", re.sub(r"<!--.*?-->\n?", "", card, flags=re.DOTALL), flags=re.MULTILINE)
     for section in sections:
         title, _, text = section.partition("\n")
@@ -129,7 +133,7 @@ def _kept_sections(card: str) -> Iterator[tuple[str, list[str]]]:
 
 
 def _full_scores(card: str) -> tuple[str, str]:
-    """UAS and LAS by which a model is selected, if the card tells them."""
+    """Return the UAS and LAS that selected the model, or empty strings if the card has none."""
     for convention, uas, las, _ in scores_in(card):
         if convention == _CONVENTIONS["full"]:
             return f"{uas:.2f}", f"{las:.2f}"
@@ -137,13 +141,13 @@ def _full_scores(card: str) -> tuple[str, str]:
 
 
 def with_scores(card: str, scores: Scores, data: str) -> str:
-    """A card that tells these scores, on this data."""
+    """Set the scores of a card, measured on this data."""
     lines = [f"In per cent, on {_inline(data)}.", "", *_score_table(scores)]
     return with_section(card, "Scores", lines, before="Use")
 
 
 def scores_in(card: str) -> list[tuple[str, float, float, int]]:
-    """The scores that a card tells: convention, UAS, LAS, words."""
+    """Return the scores in a card: convention, UAS, LAS, words."""
     return [
         (convention, float(uas), float(las), int(words.replace(",", "")))
         for convention, uas, las, words in _SCORES.findall(card)
@@ -151,7 +155,7 @@ def scores_in(card: str) -> list[tuple[str, float, float, int]]:
 
 
 def licence_in(card: str) -> str | None:
-    """The licence that a card states."""
+    """Return the licence in a card."""
     found = _LICENCE.search(card)
     return found[1] if found else None
 
@@ -207,8 +211,8 @@ def _commands(name: str) -> list[str]:
     ]
 
 
-def _settings(settings: Iterable[tuple[str, object]]) -> list[str]:
-    return _table(("Setting", "Value"), [(f"`{name}`", str(value)) for name, value in settings])
+def _settings(settings: Mapping[str, object]) -> list[str]:
+    return _table(("Setting", "Value"), [(f"`{name}`", str(value)) for name, value in settings.items()])
 
 
 def _table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> list[str]:
@@ -217,5 +221,5 @@ def _table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> list[str]:
 
 
 def _inline(text: str) -> str:
-    """Text on one line that breaks no table."""
+    """Put text on one line and escape what would break a table."""
     return " ".join(text.split()).replace("|", "\\|")

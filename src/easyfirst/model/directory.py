@@ -1,6 +1,6 @@
-"""The files of a model's directory: their names, JSON, whether they are a model at all, and replacing them safely.
+"""The files of a model directory: their names, reading and writing JSON, and recognising models.
 
-A file is replaced so that a crash at any moment leaves the old one or the new one, each whole.
+Files are replaced atomically: a crash at any moment leaves the old file or the new one.
 """
 
 from __future__ import annotations
@@ -8,12 +8,12 @@ from __future__ import annotations
 import json
 import os
 import shutil
-from collections.abc import Mapping
-from contextlib import suppress
+from collections.abc import Generator, Mapping
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, NoReturn, cast
 
-from easyfirst.errors import ModelError
+from easyfirst.errors import ConfigError, ModelError
 
 KIND = "easyfirst-parser"
 CONFIG, VOCABULARY, WEIGHTS, CARD = "config.json", "vocab.json", "weights.safetensors", "README.md"
@@ -29,11 +29,17 @@ _FOREIGN = {
 }
 
 
-def replace_file(path: Path, content: bytes) -> None:
-    """Write beside the target, wait until it is on the disk, then move it into place in one step.
+@contextmanager
+def errors_in(path: Path) -> Generator[None, None, None]:
+    """Prefix errors about settings, vocabularies and weights with the path they were read from."""
+    try:
+        yield
+    except (ConfigError, ModelError, ValueError) as error:
+        raise ModelError(f"{path}: {error}") from None
 
-    What a killed process leaves behind is ``<name>.tmp``, which the next writing reuses.
-    """
+
+def replace_file(path: Path, content: bytes) -> None:
+    """Write and sync ``<name>.tmp``, then rename it. A killed process may leave that file; the next write reuses it."""
     temporary = path.with_name(f"{path.name}.tmp")
     try:
         with temporary.open("wb") as stream:
@@ -50,7 +56,7 @@ def replace_file(path: Path, content: bytes) -> None:
 
 
 def _sync_directory(directory: Path) -> None:
-    """Wait until the new name is on the disk too, on systems that can open a directory."""
+    """Sync the new name too, on systems that can open a directory."""
     with suppress(OSError):
         handle = os.open(directory, os.O_RDONLY)
         try:
@@ -66,7 +72,7 @@ def to_json(values: Mapping[str, Any], *, indent: int | None) -> bytes:
 def from_json(content: bytes, path: Path) -> dict[str, Any]:
     try:
         values: object = json.loads(content.decode(), parse_constant=_refuse_constant)
-    except (ValueError, RecursionError) as error:  # bytes that are not UTF-8 and text that is not JSON are ValueErrors
+    except (ValueError, RecursionError) as error:  # invalid UTF-8 and invalid JSON are both ValueErrors
         raise ModelError(f"{path} is damaged or cut short: it is not valid JSON ({error})") from None
     if not isinstance(values, dict):
         raise ModelError(f"{path} is damaged: it must hold a JSON object")
@@ -85,31 +91,28 @@ def require_model(directory: Path) -> None:
     missing = [name for name in REQUIRED if not (directory / name).is_file()]
     if missing and (maker := _foreign_maker(directory)):
         raise ModelError(
-            f"{directory} is a foreign model (it looks like one of {maker}): easyfirst reads only models that it "
-            f"has trained; {', '.join(missing)} missing"
+            f"{directory} is a foreign model (it looks like one of {maker}): easyfirst reads only models trained with "
+            f"easyfirst; {', '.join(missing)} missing"
         )
     parts = [part for part in ("tokenizer", "tagger") if (directory / part / CONFIG).is_file()]
     if len(missing) == len(REQUIRED) and parts:
         raise ModelError(
-            f"{directory} has a {' and a '.join(parts)}, but no parser yet; train one: "
-            f"easyfirst train TREEBANK --parts parser --out {directory}, or, if a training was cut off, run the same "
-            "command again with --resume"
+            f"{directory} has a {' and a '.join(parts)}, but no parser yet; train one with "
+            f"'easyfirst train TREEBANK --parts parser --out {directory}', or continue an interrupted training with "
+            "--resume"
         )
     if len(missing) == len(REQUIRED):
         inside = _model_inside(directory)
-        hint = f"; do you mean {directory}{os.sep}{inside}?" if inside else ""  # ./en, since en may be a bundled model
+        hint = f"; do you mean {directory}{os.sep}{inside}?" if inside else ""  # ./en: en may be a bundled model
         raise ModelError(f"{directory} is not an easyfirst model: {', '.join(missing)} missing{hint}")
     if missing:
         raise ModelError(f"{directory} is an incomplete model: {', '.join(missing)} missing")
 
 
 def _model_inside(directory: Path) -> str | None:
-    """The name of the first folder in it that is a model."""
+    """Return the name of the first subdirectory that is a model."""
     try:
-        return next(
-            (path.parent.name for path in sorted(directory.glob(f"*/{CONFIG}")) if _is_of(path.read_bytes(), KIND)),
-            None,
-        )
+        return next((path.parent.name for path in sorted(directory.glob(f"*/{CONFIG}")) if _has_kind(path, KIND)), None)
     except OSError:
         return None
 
@@ -122,11 +125,11 @@ def _foreign_maker(directory: Path) -> str | None:
 
 
 def prepare_directory(directory: Path, kind: str = KIND) -> None:
-    """Make the directory; what is in an existing one may be replaced only if it is a model, or a part, of this kind."""
+    """Create the directory. Refuse an existing one that holds anything but a model, or part, of this kind."""
     try:
         directory.mkdir(parents=True, exist_ok=True)
         others = [name for name in (CONFIG, VOCABULARY, WEIGHTS, CARD) if (directory / name).exists()]
-        if others and not (CONFIG in others and _is_of((directory / CONFIG).read_bytes(), kind)):
+        if others and not (CONFIG in others and _has_kind(directory / CONFIG, kind)):
             raise ModelError(
                 f"{directory} holds files of something else ({', '.join(others)}), which a model would replace; "
                 "choose another directory"
@@ -138,7 +141,7 @@ def prepare_directory(directory: Path, kind: str = KIND) -> None:
 
 
 def remove_file(path: Path) -> None:
-    """Remove a file that may not be there."""
+    """Remove a file if it exists."""
     try:
         path.unlink(missing_ok=True)
     except OSError as error:
@@ -146,16 +149,16 @@ def remove_file(path: Path) -> None:
 
 
 def remove_part(directory: Path, kind: str) -> None:
-    """Remove the folder of a part, if there is one and it is of this kind; anything else stays."""
+    """Remove the directory of a part if it is of this kind."""
     try:
-        if (directory / CONFIG).is_file() and _is_of((directory / CONFIG).read_bytes(), kind):
+        if (directory / CONFIG).is_file() and _has_kind(directory / CONFIG, kind):
             shutil.rmtree(directory)
     except OSError as error:
         raise ModelError(f"{directory} is of another model and cannot be removed: {error.strerror or error}") from error
 
 
-def _is_of(config: bytes, kind: str) -> bool:
+def _has_kind(config: Path, kind: str) -> bool:
     try:
-        return from_json(config, Path(CONFIG)).get("kind") == kind
+        return from_json(config.read_bytes(), config).get("kind") == kind
     except ModelError:
         return False

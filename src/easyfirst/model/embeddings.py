@@ -1,8 +1,9 @@
-"""External word vectors: word2vec text (a first line with the number of words and of columns), GloVe text (without
-one), either of them gzipped, or ``.npz`` with the arrays ``words`` and ``vectors``.
+"""Files of external word vectors: word2vec text (with a header), GloVe text (without one), either of them gzipped, or
+``.npz`` with the arrays ``words`` and ``vectors``.
 
-What a file is, its first bytes tell, not its name. In text, ASCII spaces and tabs separate the columns and the last
-ones are the numbers, so a word may hold no-break spaces. Of a word that comes more than once, the first vector counts.
+The format is detected from the first bytes of a file, not from its name. In text, ASCII spaces and tabs separate the
+columns and the numbers come last, so a word may contain no-break spaces. If a word occurs twice, its first vector
+counts.
 """
 
 from __future__ import annotations
@@ -24,12 +25,12 @@ import numpy.typing as npt
 
 from easyfirst.errors import DataError
 from easyfirst.model.initial_values import EMBEDDING_LENGTH
-from easyfirst.model.lexicon import external_ids
+from easyfirst.model.lexicon import external_ids, numbered
 from easyfirst.nn.arrays import Floats
 from easyfirst.treebank.streams import BYTE_ORDER_MARK, decode, read_lines
 
-LONGEST = 100
-"""Characters of a word that is written; longer ones are hardly words."""
+MAX_WORD_LENGTH = 100
+"""The longest words that are written."""
 _HEADER = re.compile(rb"([0-9]{1,12})[ \t]+([0-9]{1,6})\s*")
 _GZIP, _ZIP = b"\x1f\x8b", b"PK"
 _UNREADABLE = {
@@ -45,7 +46,7 @@ _DAMAGED = (ValueError, KeyError, OSError, EOFError, NotImplementedError, Runtim
 
 @dataclass(frozen=True, slots=True)
 class Embeddings:
-    """Different words, and a row for each."""
+    """Distinct words and their vectors."""
 
     words: tuple[str, ...]
     vectors: Floats  # (n_words, dim) float32
@@ -56,7 +57,7 @@ class Embeddings:
 
 
 def read_embeddings(path: str | PathLike[str]) -> Embeddings:
-    """Read a file of word vectors of any of the kinds above."""
+    """Read a file of word vectors in any of the formats above."""
     name = fspath(path)
     with _open(name) as stream:
         start = stream.peek(8)
@@ -66,7 +67,7 @@ def read_embeddings(path: str | PathLike[str]) -> Embeddings:
         if start.startswith(_ZIP):
             return _read_npz(stream, name)
         if name.endswith(".npz"):
-            raise DataError("damaged, or no .npz file at all: it does not begin like one; fetch it again", source=name)
+            raise DataError("damaged, or no .npz file at all: it does not start like one; fetch it again", source=name)
         if start.startswith(_GZIP):
             with cast(BinaryIO, gzip.open(stream, "rb")) as unpacked:
                 return _TextReader(name).read(unpacked)
@@ -74,42 +75,40 @@ def read_embeddings(path: str | PathLike[str]) -> Embeddings:
 
 
 def first_embeddings(vectors: Embeddings, n: int | None) -> Embeddings:
-    """So many vectors from the beginning of a file, where the most frequent words usually stand; None: all."""
+    """Return the first ``n`` vectors, usually those of the most frequent words; None: all."""
     return vectors if n is None else Embeddings(vectors.words[:n], vectors.vectors[:n])
 
 
 def scaled(vectors: Embeddings) -> Embeddings:
-    """The same directions with the mean length of a fresh embedding, so that neither table drowns the other where they
-    are added up. All are multiplied by one number."""
-    return Embeddings(vectors.words, _of_mean_length(vectors.vectors, EMBEDDING_LENGTH))
+    """Scale vectors to the mean length of a newly initialised embedding, so that neither table dominates W^v's input.
+    All are multiplied by the same factor."""
+    return Embeddings(vectors.words, _with_mean_length(vectors.vectors, EMBEDDING_LENGTH))
 
 
-def _of_mean_length(vectors: Floats, length: float) -> Floats:
-    """All multiplied by one number, unless they are zeros."""
+def _with_mean_length(vectors: Floats, length: float) -> Floats:
     mean_length = float(np.sqrt(np.square(vectors, dtype=np.float64).sum(axis=1)).mean())
     return (vectors * (length / mean_length if mean_length else 1)).astype(np.float32)
 
 
-def side_by_side(one: Embeddings, other: Embeddings) -> Embeddings:
-    """The words of either, those of the first in front, with the numbers of both: of the word as it is written, else of
-    its normalised form, else zeros. Each is scaled to a mean length of one, so that neither drowns the other."""
+def concatenate_embeddings(one: Embeddings, other: Embeddings) -> Embeddings:
+    """Concatenate the vectors of each word that either has, the first's words in front. A word that one of them lacks
+    gets the vector of its normalised form, else zeros. Both are scaled to a mean length of 1."""
     words = tuple(dict.fromkeys((*one.words, *other.words)))
     parts: list[Floats] = []
     for part in (one, other):
-        rows = {word: row for row, word in enumerate(part.words, 1)}
-        table = external_table(Embeddings(part.words, _of_mean_length(part.vectors, 1)))
-        parts.append(table[external_ids(rows, words)])
+        table = external_table(Embeddings(part.words, _with_mean_length(part.vectors, 1)))
+        parts.append(table[external_ids(numbered(part.words), words)])
     return Embeddings(words, np.concatenate(parts, axis=1))
 
 
 def write_embeddings(stream: BinaryIO, vectors: Embeddings) -> None:
-    """As ``.npz``, in 16 bits a number if all of them fit. Left out are words that such a file cannot hold, with null
-    characters at their ends, and those of more than :data:`LONGEST` characters, whose room all words would take."""
-    kept = [row for row, word in enumerate(vectors.words) if len(word) <= LONGEST and not word.endswith("\0")]
+    """Write ``.npz``, with 16-bit numbers if all fit. Words that end in a null character, which NumPy strips, are left
+    out, and so are those longer than :data:`MAX_WORD_LENGTH`, because all words take the space of the longest."""
+    kept = [row for row, word in enumerate(vectors.words) if len(word) <= MAX_WORD_LENGTH and not word.endswith("\0")]
     table = vectors.vectors[kept]
     with np.errstate(over="ignore"):
         short = table.astype(np.float16)
-    packed = io.BytesIO()  # not every stream can be gone back in
+    packed = io.BytesIO()  # np.savez needs to seek
     np.savez(
         packed,
         words=np.array([vectors.words[row] for row in kept], dtype=np.str_),
@@ -119,7 +118,7 @@ def write_embeddings(stream: BinaryIO, vectors: Embeddings) -> None:
 
 
 def external_table(vectors: Embeddings) -> Floats:
-    """The rows as the network looks them up: row 0 is the unknown word (zeros), then the vectors."""
+    """Return the vectors as a table whose row 0 is the unknown word (zeros)."""
     return np.concatenate([np.zeros((1, vectors.dim), dtype=np.float32), vectors.vectors])
 
 
@@ -138,34 +137,32 @@ def _open(name: str) -> io.BufferedReader:
 
 
 class _TextReader:
-    """Reads word2vec and GloVe text, one line at a time, into one growing block of memory."""
+    """Reads word2vec and GloVe text line by line into one growing buffer."""
 
     def __init__(self, name: str) -> None:
         self._name = name
         self._line = 0
-        self._dim = 0  # not yet known
-        self._n_promised: int | None = None  # words, by the first line of word2vec
+        self._dim = 0  # unknown before the first line
+        self._n_promised: int | None = None  # the number of words in the header of word2vec
         self._n_words = 0
         self._words: dict[str, None] = {}
         self._values = array("f")
 
     def read(self, stream: BinaryIO) -> Embeddings:
-        with np.errstate(over="ignore"):  # a number too large for 32 bits becomes infinite, which is refused
+        with np.errstate(over="ignore"):  # numbers too large for 32 bits become infinite and are refused
             for line in self._lines(stream):
                 if self._dim or not self._is_header(line):
                     self._take(line)
         if not self._n_words:
             raise DataError("there are no word vectors in this file", source=self._name)
         if self._n_promised not in (None, self._n_words):
-            message = (
-                f"the first line promises {self._n_promised} words, but there are {self._n_words}; is it cut short?"
-            )
-            raise DataError(message, source=self._name)
+            message = f"the first line promises {self._n_promised} words, but there are {self._n_words}"
+            raise DataError(f"{message}; is it cut short?", source=self._name)
         values = np.frombuffer(self._values, dtype=np.float32)
         return Embeddings(tuple(self._words), np.reshape(values, (len(self._words), self._dim)))
 
     def _lines(self, stream: BinaryIO) -> Iterator[bytes]:
-        """The lines that are not blank; ``self._line`` is the number of the current one."""
+        """Yield the lines that are not blank and keep ``self._line`` at the number of the current one."""
         for number, line in enumerate(read_lines(stream, self._name), 1):
             self._line = number
             if number == 1:
@@ -174,7 +171,7 @@ class _TextReader:
                 yield line
 
     def _is_header(self, line: bytes) -> bool:
-        """Learn the number of columns from the first line, which may be the header of word2vec."""
+        """Set the number of columns from the first line, and return whether that is the header of word2vec."""
         if header := _HEADER.fullmatch(line):
             self._n_promised, self._dim = int(header[1]), int(header[2])
         else:
@@ -191,10 +188,10 @@ class _TextReader:
             row = np.array(fields[1:], dtype=np.float32)
         except ValueError:
             bad = next(field for field in fields[1:] if not _is_number(field))
-            said = f"{bad.decode(errors='replace')!r} is not a number; each line must be a word and its numbers"
-            self._fail(line, said)
+            message = f"{bad.decode(errors='replace')!r} is not a number; each line must be a word and its numbers"
+            self._fail(line, message)
         if not np.isfinite(row).all():
-            self._fail(line, "a value that is not a finite number (or too large for one of 32 bits)")
+            self._fail(line, "a value that is not a finite number (or too large for 32 bits)")
         word = decode(fields[0], name=self._name, line=self._line)
         self._n_words += 1
         if word not in self._words:
@@ -208,7 +205,7 @@ class _TextReader:
 
 
 def _has_more_numbers(field: bytes) -> bool:
-    """Whether all that stands after the word's first space is numbers: columns too many, rather than a long name."""
+    """Whether everything after the first space is numbers: too many columns, not a word with spaces."""
     extra = field.split()[1:]
     return bool(extra) and all(map(_is_number, extra))
 
@@ -236,14 +233,14 @@ def _read_npz(stream: BinaryIO, name: str) -> Embeddings:
         with np.load(stream, allow_pickle=False) as file:
             if absent := [key for key in ("words", "vectors") if key not in file]:
                 message = f"there is no array {absent[0]!r}, only: {', '.join(file.files) or 'nothing'}"
-                raise DataError(f"{message}; 'words' and 'vectors' are needed", source=name)
+                raise DataError(f"{message}; save the arrays 'words' and 'vectors'", source=name)
             words: npt.NDArray[Any] = file["words"]
             vectors: npt.NDArray[Any] = file["vectors"]
     except _DAMAGED as error:
         message = f"damaged, or not two plain arrays ({error}); pickled arrays are never read"
         raise DataError(message, source=name) from None
     if words.ndim != 1 or words.dtype.kind != "U":
-        raise DataError(f"'words' must be a list of texts, not {words.dtype} of shape {words.shape}", source=name)
+        raise DataError(f"'words' must be a list of strings, not {words.dtype} of shape {words.shape}", source=name)
     if vectors.ndim != 2 or vectors.dtype.kind not in "fiu" or vectors.shape[1] == 0:
         message = f"'vectors' must be a table of numbers, not {vectors.dtype} of shape {vectors.shape}"
         raise DataError(message, source=name)

@@ -1,7 +1,7 @@
-"""Parsers that have learnt alone, put together: one model, of which they are the members.
+"""Ensembles: parsers trained with different seeds as the members of one model.
 
-They must have learnt from the same treebank with the same network, so that words, relations and sizes agree. Tags may
-differ where they were predicted: a tag that a member has never met is the unknown tag to it, as it was before.
+They must have been trained on the same treebank with the same network, so that words, relations and sizes agree. Tags
+may differ if they were predicted: a tag that a member does not have is the unknown tag to it.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from dataclasses import asdict, replace
 import numpy as np
 
 from easyfirst.errors import ModelError
-from easyfirst.model.card import CombinedFacts, MemberFacts, combined_card
+from easyfirst.model.card import EnsembleFacts, MemberFacts, ensemble_card
 from easyfirst.model.lexicon import UNKNOWN, numbered
 from easyfirst.model.parser_store import EXTERNAL, ParserModel
 from easyfirst.model.parser_vocabulary import ParserVocabulary
@@ -22,31 +22,32 @@ from easyfirst.model.shared_vectors import same_vectors
 from easyfirst.nn.arrays import Floats
 from easyfirst.nn.ensemble import MAX_MEMBERS, join_members, split_members
 
-TREEBANK = "train all of them on the same treebank with the same settings, and seeds of their own"
-ALIKE = 0.98
-"""The cosine above which weights are copies of each other; after other trainings it is near 0."""
+TREEBANK = "train all of them on the same treebank with the same settings and different seeds"
+VECTORS = "train all of them with the same --embeddings, either all with --freeze-embeddings or none"
+DUPLICATE_COSINE = 0.98
+"""The cosine above which weights are copies of each other. It is near 0 for different training runs."""
 TINY = 1e-30
-VECTORS = "give all of them the same --embeddings, and --freeze-embeddings or not alike"
 
 
 def make_ensemble(models: Sequence[ParserModel], names: Sequence[str]) -> ParserModel:
-    """One model of all, without a calibration; a :class:`ModelError` says which do not go together and why.
+    """Return the ensemble, without a calibration, or raise a :class:`ModelError` that says which model does not fit.
 
-    ``names``: what messages and the card call them.
+    ``names`` are the names of the models in messages and on the card.
     """
     if len(models) < 2:
-        raise ModelError("two models or more are needed to put together")
+        raise ModelError("an ensemble needs two models or more; name another one")
     first = models[0]
     for model, name in zip(models[1:], names[1:], strict=True):
         if why := _difference(first, model):
-            raise ModelError(f"{name} cannot be put together with {names[0]}: {why}")
-    _refuse_twins(models, names)
+            raise ModelError(f"{name} does not fit into an ensemble with {names[0]}: {why}")
+    _refuse_duplicates(models, names)
     n_members = sum(model.config.members for model in models)
     if n_members > MAX_MEMBERS:
-        raise ModelError(f"{n_members} members are too many; at most {MAX_MEMBERS} can be put together")
+        raise ModelError(f"{n_members} members are too many; an ensemble has at most {MAX_MEMBERS}")
     vocabulary = replace(first.vocabulary, tags=_all_tags([model.vocabulary for model in models]))
-    members = [_of_vocabulary(arrays, model.vocabulary, vocabulary) for model in models for arrays in _members(model)]
-    arrays = join_members(members)
+    arrays = join_members(
+        _with_tags(arrays, model.vocabulary, vocabulary) for model in models for arrays in _members(model)
+    )
     if first.vectors is not None:
         arrays[EXTERNAL] = first.arrays[EXTERNAL]
     config = replace(first.config, members=n_members)
@@ -54,47 +55,47 @@ def make_ensemble(models: Sequence[ParserModel], names: Sequence[str]) -> Parser
         MemberFacts(name, model.config.members, model.config.training.seed, model.card)
         for name, model in zip(names, models, strict=True)
     ]
-    card = combined_card(
-        CombinedFacts(date=datetime.date.today(), easyfirst_version=installed_version(), config=config, members=facts)
+    card = ensemble_card(
+        EnsembleFacts(date=datetime.date.today(), easyfirst_version=installed_version(), config=config, members=facts)
     )
     return ParserModel(config, vocabulary, arrays, card, first.vectors)
 
 
-def _refuse_twins(models: Sequence[ParserModel], names: Sequence[str]) -> None:
+def _refuse_duplicates(models: Sequence[ParserModel], names: Sequence[str]) -> None:
     seen: list[tuple[Floats, str]] = []
     for model, name in zip(models, names, strict=True):
         own = [_direction(arrays) for arrays in _members(model)]
-        known = [other for one in own for another, other in seen if float(np.vdot(one, another)) > ALIKE]
+        known = [other for one in own for another, other in seen if float(np.vdot(one, another)) > DUPLICATE_COSINE]
         if known:
             what = f"is the same parser as {known[0]}" if model.config.members == 1 else f"has a member of {known[0]}"
-            raise ModelError(f"{name} {what}, which gains nothing; train one with a --seed of its own")
+            raise ModelError(f"{name} {what}, which adds nothing to an ensemble; train one with another --seed")
         seen += [(one, name) for one in own]
 
 
 def _direction(arrays: Mapping[str, Floats]) -> Floats:
-    """The scorer's weights as a vector of length 1: much the same for copies, packed ones too, and for no others."""
+    """Return the scorer's weights as a unit vector, which identifies a network even after quantization."""
     weights = arrays["scorer.hidden"]
     return weights / max(float(np.linalg.norm(weights)), TINY)
 
 
 def _difference(first: ParserModel, other: ParserModel) -> str | None:
-    """What keeps two parsers from being members of one, and what to do."""
+    """Return why two parsers cannot be members of one ensemble, and what to do."""
     ours, theirs = asdict(first.config.network), asdict(other.config.network)
     if different := [name for name in ours if ours[name] != theirs[name]]:
         found = "; ".join(f"network.{name} is {theirs[name]}, not {ours[name]}" for name in different)
-        return f"its network is another one ({found})"
+        return f"its network is different ({found}); train all of them with the same settings"
     for name in ("words", "characters", "relations", "root_relation"):
         if getattr(first.vocabulary, name) != getattr(other.vocabulary, name):
             return f"it has other {name.replace('_', ' ').rstrip('s')}s; {TREEBANK}"
     if first.vocabulary.external != other.vocabulary.external or not same_vectors(first.vectors, other.vectors):
-        return f"its word vectors are not the same; {VECTORS}"
+        return f"its word vectors are different; {VECTORS}"
     if EXTERNAL in first.arrays and first.arrays[EXTERNAL].shape != other.arrays[EXTERNAL].shape:
-        return f"its word vectors are of another width; {VECTORS}"
+        return f"its word vectors have another width; {VECTORS}"
     return None
 
 
 def _members(model: ParserModel) -> list[dict[str, Floats]]:
-    """The arrays of each, without vectors that the whole model shares."""
+    """Return the arrays of each member, without vectors that the whole model shares."""
     members = split_members(model.arrays, model.config.members)
     if model.vectors is None:
         return members
@@ -102,13 +103,13 @@ def _members(model: ParserModel) -> list[dict[str, Floats]]:
 
 
 def _all_tags(vocabularies: Sequence[ParserVocabulary]) -> dict[str, dict[str, int]]:
-    """The tags that any of them has, by kind."""
+    """Return the union of the tags, by kind."""
     kinds = vocabularies[0].tags
-    return {kind: numbered(list(dict.fromkeys(tag for v in vocabularies for tag in v.tags[kind]))) for kind in kinds}
+    return {kind: numbered(dict.fromkeys(tag for v in vocabularies for tag in v.tags[kind])) for kind in kinds}
 
 
-def _of_vocabulary(arrays: Mapping[str, Floats], own: ParserVocabulary, wanted: ParserVocabulary) -> dict[str, Floats]:
-    """A member's arrays, with a row for each tag of a larger vocabulary."""
+def _with_tags(arrays: Mapping[str, Floats], own: ParserVocabulary, wanted: ParserVocabulary) -> dict[str, Floats]:
+    """Return a member's arrays with a row for each tag of a larger vocabulary."""
     tables: dict[str, Floats] = {}
     for kind, tags in wanted.tags.items():
         rows = [UNKNOWN, *(own.tags[kind].get(tag, UNKNOWN) for tag in tags)]

@@ -1,4 +1,4 @@
-"""A parser as a directory (``easyfirst.model.part``): its settings, its vocabulary, its weights and its card."""
+"""Loading and saving parsers (``easyfirst.model.part``)."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ import numpy.typing as npt
 
 from easyfirst.confidence.calibration import Calibration
 from easyfirst.errors import ConfigError, ModelError
-from easyfirst.model.calibration_store import forget_calibration, load_calibration, save_calibration
-from easyfirst.model.directory import CONFIG, KIND, VOCABULARY, prepare_directory
+from easyfirst.model.calibration_store import load_calibration, remove_calibration, save_calibration
+from easyfirst.model.directory import CONFIG, KIND, VOCABULARY, errors_in, prepare_directory
 from easyfirst.model.parser_config import NetworkConfig, ParserConfig
 from easyfirst.model.parser_vocabulary import ParserVocabulary
 from easyfirst.model.parser_weights import Sizes, parser_shapes
 from easyfirst.model.part import VECTORS, Part, installed_version, load_part, save_part
 from easyfirst.model.shared_vectors import SharedVectors, load_shared_vectors, save_shared_vectors
-from easyfirst.model.weight_files import check_arrays, restore
+from easyfirst.model.weight_files import check_arrays, dequantize
 from easyfirst.nn.arrays import Floats
 from easyfirst.nn.ensemble import join_members
 
@@ -28,21 +28,21 @@ EXTERNAL = "words.external"
 
 @dataclass(frozen=True, slots=True)
 class ParserModel:
-    """A network with its settings, its vocabulary, and the card that describes it."""
+    """A parser with its settings, vocabulary, weights and card."""
 
     config: ParserConfig
     vocabulary: ParserVocabulary
     arrays: dict[str, Floats]
     card: str = ""
     vectors: SharedVectors | None = None
-    """External vectors that were not trained on and are shared by the parts of a model. They are in ``vocabulary``
-    and ``arrays`` too, but stored once, in a folder of their own."""
+    """Frozen external vectors, which the parts of a model share. They are in ``vocabulary`` and ``arrays`` too, but
+    stored once, in a separate directory."""
     calibration: Calibration | None = None
-    """What makes probabilities of margins, if it has been fitted."""
+    """The calibration that turns margins into probabilities, if fitted."""
 
 
 def sizes_of(vocabulary: ParserVocabulary, external_shape: tuple[int, ...] | None) -> Sizes:
-    """How large the look-up tables of a vocabulary are; ``external_shape`` is that of the external vectors' table."""
+    """Return the sizes of the embedding tables; ``external_shape`` is the shape of the table of external vectors."""
     tags = {kind: len(rows) + 1 for kind, rows in vocabulary.tags.items()}
     words, relations = len(vocabulary.words) + 1, len(vocabulary.relations)
     characters = 0 if vocabulary.characters is None else len(vocabulary.characters) + 1
@@ -59,13 +59,11 @@ def sizes_of(vocabulary: ParserVocabulary, external_shape: tuple[int, ...] | Non
 
 
 def save_parser(path: str | PathLike[str], model: ParserModel, *, bits: int = 32) -> None:
-    """Write a model; refuses one that could not be loaded again, and a directory that holds something else.
-
-    ``bits``: of a stored weight, see ``easyfirst.model.weight_files``.
-    """
+    """Write a model with weights of so many bits (``easyfirst.model.weight_files``). Refuse a model that could not be
+    loaded again and a directory that holds something else."""
     _check(model.arrays, model.config, model.vocabulary, shares=model.vectors is not None)
     prepare_directory(Path(path))
-    forget_calibration(Path(path))  # before the weights it is for are gone
+    remove_calibration(Path(path))  # before its weights are replaced
     settings, vocabulary, arrays = model.config.to_dict(), model.vocabulary, model.arrays
     if model.vectors is not None:
         save_shared_vectors(Path(path) / VECTORS, model.vectors)
@@ -78,38 +76,33 @@ def save_parser(path: str | PathLike[str], model: ParserModel, *, bits: int = 32
 
 
 def load_parser(path: str | PathLike[str]) -> ParserModel:
-    """Read a model; its arrays are float32, writable and C-contiguous."""
+    """Read a model. Its arrays are float32, writable and C-contiguous."""
     directory = Path(path)
     part = load_part(directory, KIND, _network_of)
     settings = dict(part.settings)
-    vectors = require_shared_vectors(directory, settings.pop("vectors", None))
+    vectors = _load_vectors(directory, settings.pop("vectors", None))
     try:
         config = ParserConfig.from_dict(settings)
     except ConfigError as error:
         written = f"written by easyfirst {part.writer}, this is {installed_version()}"
         raise ModelError(f"{directory / CONFIG}: {error} ({written})") from None
-    try:
+    with errors_in(directory / VOCABULARY):
         vocabulary = ParserVocabulary.from_dict(part.vocabulary)
-    except ModelError as error:
-        raise ModelError(f"{directory / VOCABULARY}: {error}") from None
     if vectors is not None:
         vocabulary = replace(vocabulary, external=vectors.rows)
-    try:
-        arrays = restore(part.arrays) | ({} if vectors is None else {EXTERNAL: vectors.table})
+    with errors_in(directory):
+        arrays = dequantize(part.arrays) | ({} if vectors is None else {EXTERNAL: vectors.table})
         _check(arrays, config, vocabulary, shares=vectors is not None)
-    except ModelError as error:
-        raise ModelError(f"{directory}: {error}") from None
     return ParserModel(config, vocabulary, arrays, part.card or "", vectors, load_calibration(directory))
 
 
-def require_shared_vectors(directory: Path, sha256: object) -> SharedVectors | None:
-    """The vectors of a model whose settings ask for those with this checksum, if they ask for any."""
+def _load_vectors(directory: Path, sha256: object) -> SharedVectors | None:
     if sha256 is None:
         return None
     vectors = load_shared_vectors(directory / VECTORS)
     if vectors.sha256 != sha256:
         raise ModelError(
-            f"{directory / VECTORS} are other vectors than the model was trained with; copy the whole model again"
+            f"{directory / VECTORS} are not the vectors the model was trained with; copy the whole model again"
         )
     return vectors
 
@@ -121,8 +114,8 @@ def _network_of(values: Mapping[str, Any]) -> NetworkConfig:
 def _check(
     arrays: Mapping[str, npt.NDArray[Any]], config: ParserConfig, vocabulary: ParserVocabulary, *, shares: bool
 ) -> None:
-    """The arrays are those of these networks and this vocabulary, and hold numbers. ``shares``: the members have one
-    table of external vectors."""
+    """Raise a :class:`ModelError` if the arrays do not fit these settings and this vocabulary. ``shares``: the members
+    of an ensemble share one table of external vectors."""
     network = config.network
     if tuple(vocabulary.tags) != network.tag_kinds:
         raise ModelError(f"the network needs tags of {network.tags!r}, the vocabulary has {list(vocabulary.tags)}")

@@ -1,7 +1,7 @@
-"""What the model knows by name: words, tags, relations, and the words of external vectors.
+"""The parser's vocabulary: words, tags, relations, characters and the words of external vectors.
 
-Numbers become one token ("1990", "3.14", "1,000"; but "3rd" stays itself) and words are lower-cased for the word
-embedding. External vectors look a form up as written first, then normalised. Row 0 of every table is the unknown.
+For the word embedding, forms are lower-cased and numbers become one token ("1990", "3.14" and "1,000", but not "3rd").
+External vectors are looked up by the form as written, then normalised. Row 0 of every table is the unknown.
 """
 
 from __future__ import annotations
@@ -9,11 +9,11 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
 
-from easyfirst.errors import ModelError
+from easyfirst.json_values import checking, distinct_strings, list_of, scalar, table
 from easyfirst.model.lexicon import (
     UNKNOWN,
     distinct_forms,
@@ -21,6 +21,7 @@ from easyfirst.model.lexicon import (
     normalise,
     numbered,
     ranked_names,
+    rows_from_json,
     spelling_of,
     tags_of,
 )
@@ -29,7 +30,7 @@ from easyfirst.nn.words import WordIds
 from easyfirst.treebank.sentence import Sentence
 
 MIN_CHARACTER_COUNT = 2
-"""Characters that training saw less often are unknown ones."""
+"""Rarer characters are unknown."""
 
 
 @dataclass(frozen=True)
@@ -37,7 +38,7 @@ class ParserVocabulary:
     """Names and their row numbers."""
 
     words: Mapping[str, int]  # normalised form -> row, from 1
-    counts: Ints  # (n_words,) how often each row was seen in training; the unknown: 0
+    counts: Ints  # (n_words + 1,): the frequency of each row in training; 0 for the unknown word
     tags: Mapping[str, Mapping[str, int]]  # kind -> tag -> row, from 1
     relations: tuple[str, ...]  # all but the root's
     root_relation: str
@@ -54,7 +55,7 @@ class ParserVocabulary:
         min_count: int = 1,
         reads_characters: bool = False,
     ) -> ParserVocabulary:
-        """Of the words (those seen often enough), tags and relations of a treebank; the most frequent first."""
+        """Collect the vocabulary of a treebank, most frequent first, without words rarer than ``min_count``."""
         characters: Counter[str] = Counter()
         words: Counter[str] = Counter()
         tags: dict[str, Counter[str]] = {kind: Counter() for kind in tag_kinds}
@@ -66,7 +67,7 @@ class ParserVocabulary:
             for kind in tag_kinds:
                 tags[kind].update(tags_of(sentence, kind))
             for head, relation in zip(sentence.heads, sentence.relations, strict=True):
-                if head is not None and relation is not None:  # else it is not known in full, and not learnt
+                if head is not None and relation is not None:  # incomplete annotations are skipped
                     (roots if head == 0 else relations)[relation] += 1
         ranked = ranked_names(words, min_count)
         return cls(
@@ -75,17 +76,15 @@ class ParserVocabulary:
             tags={kind: numbered(ranked_names(counter)) for kind, counter in tags.items()},
             relations=tuple(ranked_names(relations)),
             root_relation=ranked_names(roots)[0] if roots else "root",
-            external=None if external is None else {word: row for row, word in enumerate(external, 1)},
+            external=None if external is None else numbered(external),
             characters=numbered(ranked_names(characters, MIN_CHARACTER_COUNT)) if reads_characters else None,
         )
 
     def encode(self, sentences: Sequence[Sentence]) -> WordIds:
-        """The words of sentences, one sentence after the other, as row numbers."""
+        """Return the words of all sentences as row numbers."""
         forms = [form for sentence in sentences for form in sentence.forms]
         words = self.words
-        external = None
-        if self.external is not None:
-            external = external_ids(self.external, forms)
+        external = None if self.external is None else external_ids(self.external, forms)
         tags = tuple(
             np.array([rows.get(tag, UNKNOWN) for sentence in sentences for tag in tags_of(sentence, kind)], np.int64)
             for kind, rows in self.tags.items()
@@ -97,7 +96,7 @@ class ParserVocabulary:
         return WordIds(word_ids, external, tags, numbers, spelling_of(distinct, self.characters))
 
     def to_dict(self) -> dict[str, Any]:
-        """As JSON holds it."""
+        """Return the vocabulary as JSON values."""
         return {
             "words": list(self.words),
             "counts": self.counts[1:].tolist(),
@@ -109,37 +108,22 @@ class ParserVocabulary:
 
     @classmethod
     def from_dict(cls, values: Mapping[str, Any]) -> ParserVocabulary:
-        """The inverse of :meth:`to_dict`; raises :class:`ModelError` if something is missing or of the wrong kind."""
-        try:
-            external, root_relation = values["external"], values["root_relation"]
-            if not isinstance(root_relation, str):
-                raise ValueError("root_relation must be text")
-            words = numbered(values["words"])
-            return cls(
+        """Undo :meth:`to_dict`; raise a :class:`ModelError` if something is missing or of the wrong type."""
+        with checking("the vocabulary"):
+            external, characters = values["external"], values.get("characters")
+            words = rows_from_json(values["words"], "words")
+            counts = list_of(int, values["counts"], "counts")
+            if len(counts) != len(words) or not all(0 <= count < 1 << 63 for count in counts):
+                raise ValueError("there must be as many counts as words, none of them negative or too large")
+            vocabulary = cls(
                 words=words,
-                counts=_counted(values["counts"], len(words)),
-                tags={str(kind): numbered(tags) for kind, tags in values["tags"].items()},
-                relations=_some(numbered(values["relations"])),
-                root_relation=root_relation,
-                external=None if external is None else numbered(external),
-                characters=numbered(values["characters"]) if "characters" in values else None,
+                counts=np.array([0, *counts], dtype=np.int64),
+                tags={kind: rows_from_json(names, kind) for kind, names in table(values["tags"], "tags").items()},
+                relations=tuple(distinct_strings(values["relations"], "relations")),
+                root_relation=scalar(str, values["root_relation"], "root_relation"),
+                external=None if external is None else rows_from_json(external, "external"),
+                characters=None if characters is None else rows_from_json(characters, "characters"),
             )
-        except KeyError as error:
-            raise ModelError(f"the vocabulary is damaged ({error} is missing)") from error
-        except (TypeError, ValueError, AttributeError, OverflowError) as error:
-            raise ModelError(f"the vocabulary is damaged ({error})") from error
-
-
-def _some(relations: Mapping[str, int]) -> tuple[str, ...]:
-    if not relations:
-        raise ValueError("there are no relations")
-    return tuple(relations)
-
-
-def _counted(counts: object, n_words: int) -> Ints:
-    if not isinstance(counts, list) or not all(type(count) is int for count in cast("list[object]", counts)):
-        raise ValueError("counts must be a list of whole numbers")
-    numbers = np.array([0, *cast("list[int]", counts)], dtype=np.int64)
-    if len(numbers) != n_words + 1 or numbers.min() < 0:
-        raise ValueError("as many counts as words are needed, none of them negative")
-    return numbers
+            if not vocabulary.relations:
+                raise ValueError("there are no relations")
+            return vocabulary

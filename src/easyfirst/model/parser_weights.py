@@ -1,9 +1,9 @@
-"""The network's arrays: their names and shapes, and their first values.
+"""The parser's arrays: their names and shapes, and their initial values.
 
-Weights are Glorot-uniform, as in the paper's toolkit, but for two gains that keep what a word brings from fading on its
-way through two stacks of RNNs: gates at rest let half of it pass, so what RNNs read is doubled, and embeddings
-start larger. Without them the first epoch is lost to growing the weights (docs/decisions.md). Where characters are
-read, word embeddings begin as zeros: they learn what the spelling does not tell, and rare words bring no noise.
+Weights are Glorot-uniform, as in the paper's toolkit, with two gains that keep the signal from fading in two stacks of
+RNNs: sigmoid gates start near 1/2 and halve what passes, so the input weights of RNNs are doubled, and embeddings
+start larger. Without the gains most of the first epoch is spent growing the weights (docs/decisions.md). With a
+character encoder, word embeddings start at zero, so that rare words add no noise to it.
 """
 
 from __future__ import annotations
@@ -18,23 +18,23 @@ from easyfirst.nn.arrays import Floats
 from easyfirst.nn.rnn import CELLS
 
 TABLES = ("words.embedding", "words.external", "words.upos", "words.xpos", "characters.embedding")
-"""The look-up tables of words and characters, whose gradients have few rows."""
+"""The embedding tables with sparse gradients."""
 
 
 @dataclass(frozen=True, slots=True)
 class Sizes:
-    """How many rows the look-up tables have."""
+    """The number of rows of the embedding tables."""
 
     words: int
     tags: dict[str, int]
     relations: int
     external: tuple[int, int] | None = None
-    """Rows and columns of the external vectors."""
+    """The rows and columns of the external vectors."""
     characters: int = 0
 
 
 def parser_shapes(config: NetworkConfig, sizes: Sizes) -> dict[str, tuple[int, ...]]:
-    """Every array of the network by name."""
+    """Return the shape of every array by name."""
     tag_kinds = config.tag_kinds
     external_dim = sizes.external[1] if sizes.external else 0
     input_dim = config.word_dim + external_dim + config.tag_dim * len(tag_kinds) + 2 * config.spelling_dim
@@ -74,7 +74,7 @@ def parser_shapes(config: NetworkConfig, sizes: Sizes) -> dict[str, tuple[int, .
 def initial_parser(
     config: NetworkConfig, sizes: Sizes, rng: np.random.Generator, *, external: Floats | None = None
 ) -> dict[str, Floats]:
-    """Fresh arrays; biases are zero (an LSTM's forget gate: one)."""
+    """Initialise the arrays of one network. Biases are 0, those of an LSTM's forget gate 1."""
     arrays: dict[str, Floats] = {}
     for name, shape in parser_shapes(config, sizes).items():
         if name == "words.external" and external is not None:
@@ -86,7 +86,7 @@ def initial_parser(
         elif name in TABLES:
             arrays[name] = embedding(rng, *shape)
             if name in ("words.upos", "words.xpos"):
-                arrays[name][0] = 0  # the unknown tag, which training never meets
+                arrays[name][0] = 0  # the unknown tag does not occur in training
         elif name in ("trees.relation", "trees.padding"):
             arrays[name] = glorot(rng, shape[-1], 0, shape)
         elif ".rnn" in name:
@@ -95,6 +95,6 @@ def initial_parser(
         elif name.endswith("bias"):
             arrays[name] = np.zeros(shape, dtype=np.float32)
         else:
-            fan_out = shape[-1] // 2 if name == "scorer.hidden" else shape[-1]  # MLP_U and MLP_L side by side
+            fan_out = shape[-1] // 2 if name == "scorer.hidden" else shape[-1]  # MLP_U and MLP_L share this matrix
             arrays[name] = glorot(rng, shape[-2], fan_out, shape)
     return arrays

@@ -1,16 +1,16 @@
-"""A part of a model as a directory: ``config.json``, ``vocab.json``, ``weights.safetensors``; for the parser, a card.
+"""Directories of model parts: ``config.json``, ``vocab.json``, ``weights.safetensors`` and, for the parser, a card.
 
-The parser's directory is the model's; the others (tokenizer, tagger, vectors) are folders in it. Nothing is ever
-unpickled, and whatever is wrong with a directory is a :class:`ModelError`.
+The parser's directory is the model's; tokenizer, tagger and vectors are directories in it. Nothing is ever unpickled,
+and any problem with a directory is a :class:`ModelError`.
 
-Each file is replaced in one step, and the weights say in their header which network and which vocabulary they belong
-to, and the checksum of their values. So:
+Each file is replaced atomically, and the header of the weights identifies their network and vocabulary and has a
+checksum of their values. Therefore:
 
-* weights of the same network and vocabulary can be replaced alone, after every epoch, and so can ``config.json`` when
-  only training settings change: a process killed at any moment leaves a part that loads;
-* while another one is written over an old one, a mixture of the two is noticed and refused;
-* ``config.json`` is written first, to mark the directory as ours, and the card last: it may be older than the
-  weights, but never promises scores of weights that are not there.
+* Weights for the same network and vocabulary can be replaced alone, after every epoch, and so can ``config.json`` when
+  only training settings change. A process killed at any moment leaves a part that loads.
+* A mixture of two parts, left by an interrupted write, is detected and refused.
+* ``config.json`` is written first, to mark the directory as a model, and the card last, so a card may be older than
+  the weights but never reports scores of weights that were not written.
 """
 
 from __future__ import annotations
@@ -25,6 +25,7 @@ from typing import Any, NoReturn
 import numpy.typing as npt
 
 from easyfirst.errors import ConfigError, ModelError
+from easyfirst.json_values import whole_number
 from easyfirst.model.directory import (
     CARD,
     CONFIG,
@@ -36,28 +37,24 @@ from easyfirst.model.directory import (
     require_model,
     to_json,
 )
-from easyfirst.model.weight_files import pack_weights, read_weights, shrink
+from easyfirst.model.weight_files import pack_weights, quantize, read_weights
 
-PLAIN_FORMAT_VERSION = 1
-"""Of a part whose weights are numbers of 16 or 32 bits."""
-ROUNDED_FORMAT_VERSION = 2
-"""Of a part whose weights are whole numbers and scales."""
-HALVED_FORMAT_VERSION = 3
-"""Of word vectors with two numbers a byte."""
-FORMAT_VERSION = HALVED_FORMAT_VERSION
-"""The newest that can be read."""
+FLOAT_FORMAT_VERSION, EIGHT_BIT_FORMAT_VERSION, FOUR_BIT_FORMAT_VERSION = 1, 2, 3
+"""Weights as floats of 16 or 32 bits, weights as 8-bit integers with scales, and word vectors of 4 bits a number."""
+FORMAT_VERSION = FOUR_BIT_FORMAT_VERSION
+"""The newest version that can be read."""
 TOKENIZER, TAGGER, VECTORS = "tokenizer", "tagger", "vectors"
-"""The folders of a model's other parts."""
+"""The directories of a model's other parts."""
 
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """What a directory holds, not yet looked at: the settings and the vocabulary as JSON has them."""
+    """The contents of a directory. Settings and vocabulary are unchecked JSON values."""
 
     kind: str
-    """The first thing ``config.json`` says: ``easyfirst-parser``, ``easyfirst-tagger``..."""
+    """``easyfirst-parser``, ``easyfirst-tagger``..."""
     settings: Mapping[str, Any]
-    """With ``network``: the settings that decide which arrays there are."""
+    """Settings, of which ``network`` determines the arrays."""
     vocabulary: Mapping[str, Any]
     arrays: Mapping[str, npt.NDArray[Any]]
     card: str | None = None
@@ -66,8 +63,8 @@ class Part:
 
 
 def installed_version() -> str:
-    """The version of this package, as installed."""
-    import importlib.metadata  # which takes longer to import than all the rest of a model to load
+    """Return the installed version of this package."""
+    import importlib.metadata  # slow to import
 
     try:
         return importlib.metadata.version("easyfirst")
@@ -76,13 +73,13 @@ def installed_version() -> str:
 
 
 def save_part(path: str | PathLike[str], part: Part, *, bits: int = 32, version: int | None = None) -> None:
-    """Write a part; refuses a directory that holds something else. Arrays are stored in the type they have, or in
-    fewer ``bits``. ``version``: of the format, if the bits do not tell."""
+    """Write a part; refuse a directory that holds something else. Arrays are stored as they are, or quantized if
+    ``bits`` is less than 32. ``version`` is the format version, if ``bits`` does not determine it."""
     directory = Path(path)
-    arrays = shrink(part.arrays, bits)
+    arrays = quantize(part.arrays, bits)
     header = {
         "kind": part.kind,
-        "format_version": version or (ROUNDED_FORMAT_VERSION if bits < 16 else PLAIN_FORMAT_VERSION),
+        "format_version": version or (EIGHT_BIT_FORMAT_VERSION if bits < 16 else FLOAT_FORMAT_VERSION),
         "easyfirst_version": installed_version(),
     }
     vocabulary = to_json(part.vocabulary, indent=None)
@@ -96,8 +93,8 @@ def save_part(path: str | PathLike[str], part: Part, *, bits: int = 32, version:
 
 
 def load_part(path: str | PathLike[str], kind: str, read_network: Callable[[Mapping[str, Any]], object]) -> Part:
-    """Read a part; its arrays are as they were stored. ``read_network`` makes the network's settings comparable: one
-    that an older file does not have gets its default."""
+    """Read a part with its arrays as stored. ``read_network`` fills in defaults for network settings that older files
+    do not have, so that those of config and weights can be compared."""
     directory = Path(path)
     try:
         require_model(directory)
@@ -118,16 +115,18 @@ def load_part(path: str | PathLike[str], kind: str, read_network: Callable[[Mapp
 
 
 def _read_settings(path: Path, kind: str) -> tuple[dict[str, Any], str]:
-    """All that a part says of itself, and the version of easyfirst that wrote it."""
+    """Return the settings of a part and the version of easyfirst that wrote it."""
     values = from_json(path.read_bytes(), path)
     found = values.pop("kind", None)
     if found != kind:
         if isinstance(found, str) and found.startswith("easyfirst-"):
             raise ModelError(f"{path.parent} is an {found}, and an {kind} is needed here; check the name")
-        raise ModelError(f"{path} belongs to a foreign model: easyfirst reads only models that it has trained")
-    version, writer = values.pop("format_version", None), values.pop("easyfirst_version", "unknown")
-    if type(version) is not int or version < 1:
-        raise ModelError(f"{path} is damaged: format_version must be a whole number from 1, not {version!r}")
+        raise ModelError(f"{path} belongs to a foreign model: easyfirst reads only models trained with easyfirst")
+    writer = values.pop("easyfirst_version", "unknown")
+    try:
+        version = whole_number(values.pop("format_version", None), "format_version", least=1)
+    except ValueError as error:
+        raise ModelError(f"{path} is damaged: {error}") from None
     if version > FORMAT_VERSION:
         raise ModelError(
             f"{path.parent} was written by a newer version of easyfirst ({writer}; format {version}, this one reads "
@@ -139,7 +138,7 @@ def _read_settings(path: Path, kind: str) -> tuple[dict[str, Any], str]:
 def _network_of(values: Any, read_network: Callable[[Mapping[str, Any]], object], path: Path) -> object:
     try:
         return read_network(values)
-    except ConfigError as error:
+    except (ConfigError, ValueError) as error:
         raise ModelError(f"{path}: {error} (this is easyfirst {installed_version()})") from None
 
 

@@ -1,7 +1,7 @@
-"""Multiword tokens whose words are not simply their parts: Spanish ``del`` is ``de`` and ``el``.
+"""Multiword tokens whose words are not substrings of them: Spanish ``del`` is ``de`` and ``el``.
 
-Learnt are rules about the ends of tokens: *what ends in ...el loses it and gains ...e, el*. Of the rules that fit a
-token, the one with the longest end is applied, so a whole token is the safest rule and a short end the boldest.
+Rules replace the suffixes of tokens: *...el* becomes *...e, el*. The rule with the longest matching suffix applies, so
+rules for whole tokens take precedence.
 """
 
 from __future__ import annotations
@@ -10,23 +10,23 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, cast
+from typing import Any
 
-from easyfirst.errors import ModelError
+from easyfirst.json_values import checking, list_of
 
 Words = tuple[str, ...]
 
 
 @dataclass(frozen=True)
 class Rewriting:
-    """Ends of tokens, in lower case, and the words in their place, the first of which is joined to what stays."""
+    """Lower-case suffixes of tokens and their replacements. The first word is joined to the rest of the token."""
 
     rules: Mapping[str, Words]
 
     @classmethod
     def of(cls, examples: Iterable[tuple[str, Sequence[str]]]) -> Rewriting:
-        """Learn from tokens and their words; where they disagree, the most frequent counts. A rule that a shorter one
-        makes needless is left out."""
+        """Learn rules from tokens and their words. Where examples disagree, the most frequent wins. Rules that a
+        shorter one makes redundant are dropped."""
         counts: dict[str, Counter[Words]] = defaultdict(Counter)
         for form, words in examples:
             form, first, *others = lowered(form), *map(lowered, words)
@@ -45,24 +45,20 @@ class Rewriting:
         return max(map(len, self.rules), default=0)
 
     def rewrite(self, form: str) -> Words:
-        """The words of a token; one word, itself, if no rule fits. Upper case stays upper case."""
+        """Return the words of a token, or the token itself if no rule fits. Capitalisation is preserved."""
         return _rewrite(self.rules, form, longest=self._longest)
 
     def to_dict(self) -> dict[str, list[str]]:
-        """As JSON holds it."""
+        """Return the rules as JSON values."""
         return {end: list(words) for end, words in self.rules.items()}
 
     @classmethod
     def from_dict(cls, values: Mapping[str, Any]) -> Rewriting:
-        """The inverse of :meth:`to_dict`; raises :class:`ModelError` if something is of the wrong kind."""
-        rules: dict[str, Words] = {}
-        for end, words in values.items():
-            if not (end and isinstance(words, list) and words and all(type(w) is str for w in cast("Any", words))):
-                raise ModelError(f"the vocabulary is damaged (the rule for {end!r} must be a list of words)")
-            first, *others = cast("list[str]", words)
-            if "" in others:
-                raise ModelError(f"the vocabulary is damaged (the rule for {end!r} has an empty word)")
-            rules[end] = (first, *others)
+        """Undo :meth:`to_dict`; raise a :class:`ModelError` if something is of the wrong type."""
+        with checking("the vocabulary"):
+            rules = {end: tuple(list_of(str, words, f"the rule for {end!r}")) for end, words in values.items()}
+            if bad := [end for end, words in rules.items() if not end or not words or "" in words[1:]]:
+                raise ValueError(f"the rule for {bad[0]!r} has an empty suffix, no words or an empty word")
         return cls(rules)
 
 
@@ -84,7 +80,7 @@ def _join(form: str, begin: int, words: Words) -> Words:
 
 
 def lowered(form: str) -> str:
-    """In lower case, if that has as many characters."""
+    """Lower-case a form, unless that changes its length."""
     lower = form.lower()
     return lower if len(lower) == len(form) else form
 

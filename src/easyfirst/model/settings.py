@@ -1,17 +1,18 @@
-"""Settings that all parts of a model share: how they are read and checked, and those of the optimizer."""
+"""Reading and checking settings, and the training settings that tagger and tokenizer share."""
 
 from __future__ import annotations
 
 import dataclasses
 import typing
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from easyfirst.errors import ConfigError
 
 MAX_SIZE, MAX_LAYERS = 1 << 20, 64
-"""Bounds that no network needs to pass, so that a damaged file cannot ask for all memory or time."""
+"""Generous bounds that keep a damaged file from exhausting memory or time."""
+MAX_VALUE = 2.0**63
 
 
 def require(holds: bool, message: str) -> None:
@@ -20,12 +21,19 @@ def require(holds: bool, message: str) -> None:
         raise ConfigError(message)
 
 
+def require_range(settings: object, names: Iterable[str], least: int, most: int) -> None:
+    for name in names:
+        require(least <= getattr(settings, name) <= most, f"{name} must be from {least} to {most:,}")
+
+
 _Settings = typing.TypeVar("_Settings")
 
 
 def build_settings(default: _Settings, values: object, prefix: str) -> _Settings:
-    """A dataclass of settings with some of them changed; an unknown one, or one of the wrong type, is a
-    :class:`ConfigError`. ``prefix``: what a user writes before their names."""
+    """Replace some settings of a dataclass. Raise a :class:`ConfigError` if one is unknown or of the wrong type.
+
+    ``prefix`` is what users write in front of the names, such as "network.".
+    """
     if not isinstance(values, Mapping):
         raise ConfigError(f"{prefix.rstrip('.')} must be a table of settings")
     settings = typing.cast("Mapping[str, Any]", values)
@@ -39,54 +47,48 @@ def build_settings(default: _Settings, values: object, prefix: str) -> _Settings
             raise ConfigError(f"{prefix}{key} must be of type {wanted.__name__}, not {value!r}")
     try:
         return dataclasses.replace(typing.cast(Any, default), **settings)
-    except ConfigError as error:  # which begins with the name
+    except ConfigError as error:  # starts with the name
         raise ConfigError(f"{prefix}{error}") from None
-
-
-LARGEST = 2.0**63
 
 
 @dataclass(frozen=True, slots=True)
 class TrainingSettings:
-    """Adam, a rate that falls, weights averaged over time, and dropout."""
+    """Adam with a decaying learning rate, weight averaging and dropout."""
 
     epochs: int = 20
     seed: int = 1
     learning_rate: float = 0.002
     final_rate: float = 0.05
-    """The share of the learning rate that is left at the end; it falls in a straight line."""
+    """The final learning rate as a share of the initial one; the decay is linear."""
     adam_beta1: float = 0.9
     adam_beta2: float = 0.95
     clip_norm: float = 5.0
     weight_decay: float = 1e-6
-    """The share of every dense weight that an update takes away."""
+    """The share of every dense weight that an update removes."""
     averaging: float = 0.999
-    """The weights that are kept are a running average over the updates, with this memory; 0: the last ones."""
+    """The decay of the exponential moving average of the weights, which is kept; 0: no averaging."""
     dropout: float = 0.33
 
     def __post_init__(self) -> None:
-        check_finite(self)
-        require(self.epochs >= 1, "epochs must be at least 1")
-        require(0 <= self.seed < 2**63, "seed must be a non-negative 63-bit integer")
-        check_adam(self.learning_rate, self.adam_beta1, self.adam_beta2, self.clip_norm, self.weight_decay)
-        check_regularisation(self.final_rate, self.averaging, self.dropout)
+        check_training(self)
 
 
 def check_finite(settings: object) -> None:
-    """All numbers of a dataclass are finite."""
+    """Raise a :class:`ConfigError` if a number of a dataclass is not finite."""
     for name, value in dataclasses.asdict(settings).items():  # pyright: ignore[reportArgumentType]
         if isinstance(value, int | float):
-            require(-LARGEST <= value <= LARGEST, f"{name} must be a finite number")
+            require(-MAX_VALUE <= value <= MAX_VALUE, f"{name} must be a finite number")
 
 
-def check_adam(rate: float, beta1: float, beta2: float, clip_norm: float, weight_decay: float) -> None:
-    require(rate > 0, "learning_rate must be positive")
-    require(0 <= beta1 < 1 and 0 <= beta2 < 1, "Adam's betas must be in [0, 1)")
-    require(clip_norm > 0, "clip_norm must be positive")
-    require(0 <= weight_decay < 1, "weight_decay must be in [0, 1)")
-
-
-def check_regularisation(final_rate: float, averaging: float, dropout: float) -> None:
-    require(0 < final_rate <= 1, "final_rate must be above 0 and at most 1")
-    require(0 <= averaging < 1, "averaging must be in [0, 1)")
-    require(0 <= dropout < 1, "dropout must be in [0, 1)")
+def check_training(settings: Any) -> None:
+    """Check the training settings that all parts have."""
+    check_finite(settings)
+    require(settings.epochs >= 1, "epochs must be at least 1")
+    require(0 <= settings.seed < 2**63, "seed must be a non-negative 63-bit integer")
+    require(settings.learning_rate > 0, "learning_rate must be positive")
+    require(0 <= settings.adam_beta1 < 1 and 0 <= settings.adam_beta2 < 1, "Adam's betas must be in [0, 1)")
+    require(settings.clip_norm > 0, "clip_norm must be positive")
+    require(0 <= settings.weight_decay < 1, "weight_decay must be in [0, 1)")
+    require(0 < settings.final_rate <= 1, "final_rate must be above 0 and at most 1")
+    require(0 <= settings.averaging < 1, "averaging must be in [0, 1)")
+    require(0 <= settings.dropout < 1, "dropout must be in [0, 1)")

@@ -9,8 +9,9 @@ from typing import Any
 
 import numpy as np
 
-from easyfirst.errors import DataError, ModelError
-from easyfirst.model.lexicon import UNKNOWN, normalise, numbered, ranked_names, spelling_of, tags_of
+from easyfirst.errors import DataError
+from easyfirst.json_values import checking, distinct_strings, table
+from easyfirst.model.lexicon import UNKNOWN, normalise, numbered, ranked_names, rows_from_json, spelling_of, tags_of
 from easyfirst.nn.arrays import Ints
 from easyfirst.nn.characters import Spelling
 from easyfirst.nn.parser_network import TAG_KINDS
@@ -27,7 +28,7 @@ class TaggerVocabulary:
 
     @classmethod
     def of(cls, sentences: Sequence[Sentence], *, min_count: int) -> TaggerVocabulary:
-        """Of a treebank, the most frequent first. Kinds of tags that no word has are left out."""
+        """Collect the vocabulary of a treebank, most frequent first. Kinds of tags that no word has are left out."""
         words = Counter(normalise(form) for sentence in sentences for form in sentence.forms)
         characters = Counter(character for sentence in sentences for form in sentence.forms for character in form)
         tags = {kind: Counter(tag for s in sentences for tag in tags_of(s, kind) if tag != "_") for kind in TAG_KINDS}
@@ -44,27 +45,24 @@ class TaggerVocabulary:
         return tuple(self.tags)
 
     def word_ids(self, forms: Iterable[str]) -> Ints:
-        """The rows of words in their table."""
+        """Return the rows of words in the embedding table."""
         return np.array([self.words.get(normalise(form), UNKNOWN) for form in forms], dtype=np.int64)
 
     def spell(self, forms: Sequence[str]) -> Spelling:
-        """Forms, longest first, as rows of the table of characters."""
+        """Return forms, longest first, as rows of the character table."""
         return spelling_of(forms, self.characters)
 
     def to_dict(self) -> dict[str, Any]:
-        """As JSON holds it."""
+        """Return the vocabulary as JSON values."""
         tags = {kind: list(names) for kind, names in self.tags.items()}
         return {"words": list(self.words), "characters": list(self.characters), "tags": tags}
 
     @classmethod
     def from_dict(cls, values: Mapping[str, Any]) -> TaggerVocabulary:
-        """The inverse of :meth:`to_dict`; raises :class:`ModelError` if something is missing or of the wrong kind."""
-        try:
-            tags = {str(kind): tuple(numbered(names)) for kind, names in values["tags"].items()}
+        """Undo :meth:`to_dict`; raise a :class:`ModelError` if something is missing or of the wrong type."""
+        with checking("the vocabulary"):
+            tags = {kind: tuple(distinct_strings(t, kind)) for kind, t in table(values["tags"], "tags").items()}
             if not tags or not all(tags.values()) or list(tags) != [kind for kind in TAG_KINDS if kind in tags]:
                 raise ValueError("tags must be of the kinds upos and xpos")
-            return cls(numbered(values["words"]), numbered(values["characters"]), tags)
-        except KeyError as error:
-            raise ModelError(f"the vocabulary is damaged ({error} is missing)") from error
-        except (TypeError, ValueError, AttributeError) as error:
-            raise ModelError(f"the vocabulary is damaged ({error})") from error
+            words, characters = (rows_from_json(values[name], name) for name in ("words", "characters"))
+            return cls(words, characters, tags)

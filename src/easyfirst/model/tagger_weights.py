@@ -14,7 +14,7 @@ from easyfirst.nn.ensemble import join_members
 
 
 def tagger_shapes(config: TaggerConfig, vocabulary: TaggerVocabulary) -> dict[str, tuple[int, ...]]:
-    """Every array of all members by name."""
+    """Return the shape of every array of the ensemble by name."""
     return join_members([_member_shapes(config, vocabulary)] * config.members)
 
 
@@ -31,7 +31,7 @@ def _member_shapes(config: TaggerConfig, vocabulary: TaggerVocabulary) -> dict[s
 
 
 def _rnns(config: TaggerConfig) -> Iterator[tuple[str, int, int]]:
-    """The BiLSTMs of one layer that there are: prefix, input_dim, dim."""
+    """Yield (prefix, input_dim, dim) of each BiLSTM of one layer."""
     if config.spelling_dim:
         yield "characters.rnn", config.character_dim, config.spelling_dim
     for number in range(config.bilstm_layers):
@@ -39,8 +39,8 @@ def _rnns(config: TaggerConfig) -> Iterator[tuple[str, int, int]]:
 
 
 def initial_tagger(config: TaggerConfig, vocabulary: TaggerVocabulary, rng: np.random.Generator) -> dict[str, Floats]:
-    """Fresh arrays of one member. Words begin as zeros: what their embeddings learn is what characters and external
-    vectors do not tell, and rare words, whose embeddings learn little, do not bring noise."""
+    """Initialise the arrays of one member. Word embeddings start at zero, so that rare words add no noise to the
+    character and external vectors."""
     arrays: dict[str, Floats] = {}
     for name, shape in _member_shapes(config, vocabulary).items():
         if name == "words.embedding" or name.endswith("bias"):

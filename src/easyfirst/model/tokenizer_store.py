@@ -1,4 +1,4 @@
-"""A tokenizer's settings, alphabet and weights, and its directory (``easyfirst.model.part``)."""
+"""Loading and saving tokenizers (``easyfirst.model.part``)."""
 
 from __future__ import annotations
 
@@ -7,13 +7,12 @@ from dataclasses import asdict, dataclass
 from os import PathLike
 from pathlib import Path
 
-from easyfirst.errors import ModelError
-from easyfirst.model.directory import VOCABULARY
+from easyfirst.model.directory import VOCABULARY, errors_in
 from easyfirst.model.part import Part, load_part, save_part
 from easyfirst.model.tokenizer_config import TokenizerConfig
 from easyfirst.model.tokenizer_vocabulary import TokenizerVocabulary
 from easyfirst.model.tokenizer_weights import tokenizer_shapes
-from easyfirst.model.weight_files import check_arrays, restore
+from easyfirst.model.weight_files import check_arrays, dequantize
 from easyfirst.nn.arrays import Floats
 
 KIND = "easyfirst-tokenizer"
@@ -21,7 +20,7 @@ KIND = "easyfirst-tokenizer"
 
 @dataclass(frozen=True, slots=True)
 class TokenizerModel:
-    """Everything there is to a tokenizer."""
+    """A tokenizer with its settings, vocabulary and weights."""
 
     config: TokenizerConfig
     vocabulary: TokenizerVocabulary
@@ -29,23 +28,18 @@ class TokenizerModel:
 
 
 def save_tokenizer(path: str | PathLike[str], model: TokenizerModel, *, bits: int = 32) -> None:
-    """Write a tokenizer. ``bits``: of a stored weight."""
+    """Write a tokenizer with weights of so many bits."""
     check_arrays(model.arrays, tokenizer_shapes(model.config, model.vocabulary))
     save_part(path, Part(KIND, {"network": asdict(model.config)}, model.vocabulary.to_dict(), model.arrays), bits=bits)
 
 
 def load_tokenizer(path: str | PathLike[str]) -> TokenizerModel:
-    """Read a tokenizer."""
     directory = Path(path)
     part = load_part(directory, KIND, TokenizerConfig.from_dict)
     config = TokenizerConfig.from_dict(part.settings.get("network", {}))
-    try:
+    with errors_in(directory / VOCABULARY):
         vocabulary = TokenizerVocabulary.from_dict(part.vocabulary)
-    except ModelError as error:
-        raise ModelError(f"{directory / VOCABULARY}: {error}") from None
-    try:
-        arrays = restore(part.arrays)
+    with errors_in(directory):
+        arrays = dequantize(part.arrays)
         check_arrays(arrays, tokenizer_shapes(config, vocabulary))
-    except ModelError as error:
-        raise ModelError(f"{directory}: {error}") from None
     return TokenizerModel(config, vocabulary, arrays)

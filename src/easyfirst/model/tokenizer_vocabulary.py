@@ -1,4 +1,4 @@
-"""How a language is written: its characters, its multiword tokens, and whether tokens hold spaces."""
+"""The tokenizer's vocabulary: characters, multiword tokens, and whether tokens contain spaces."""
 
 from __future__ import annotations
 
@@ -10,60 +10,61 @@ from typing import Any
 
 import numpy as np
 
-from easyfirst.errors import InputError, ModelError
+from easyfirst.errors import InputError
+from easyfirst.json_values import checking, distinct_strings, list_of, scalar, table
+from easyfirst.model.lexicon import numbered
 from easyfirst.model.rewriting import Rewriting, lowered
 from easyfirst.nn.arrays import Bools, Ints
 from easyfirst.treebank.raw_text import Paragraph
 
 SPACE = " "
-MIN_PARTED = 2 / 3
-"""The share of a token's occurrences that have the same parts, for it to be parted so wherever it stands."""
+MIN_SHARE = 2 / 3
+"""A token is always split the same way if at least this share of its occurrences is."""
 MIN_SEEN = 5
-"""How often it must have them: *plumbers* for *plumber's* is a slip, and says nothing of other plumbers."""
+"""The minimal number of such occurrences: *plumbers* split as *plumber's* is a typo, not a rule."""
 # fmt: off
 CATEGORIES = (
     "Lu", "Ll", "Lt", "Lm", "Lo", "Mn", "Mc", "Me", "Nd", "Nl", "No", "Pc", "Pd", "Ps", "Pe", "Pi", "Pf", "Po",
     "Sm", "Sc", "Sk", "So", "Zs", "Zl", "Zp", "Cc", "Cf", "Cs", "Co", "Cn",
 )
 # fmt: on
-"""Unicode's general categories: all that the network knows of a character that is not in its alphabet.
-
-Each has a row in the table of characters, and the alphabet's rows follow them."""
+"""Unicode's general categories. Each has a row in the character table, for characters outside the alphabet, whose rows
+follow."""
 _ROW_OF_CATEGORY = {category: row for row, category in enumerate(CATEGORIES)}
 _JOINER = "\u200d"
 _FLAG_LETTERS = range(0x1F1E6, 0x1F200)
 _EMOJI_PARTS = frozenset([_JOINER, *map(chr, range(0x1F3FB, 0x1F400)), *map(chr, range(0xE0020, 0xE0080))])
-"""Joiner, skin tones and tags."""
+"""The joiner, skin tones and tags."""
 
 
 @dataclass(frozen=True, slots=True)
 class Characters:
-    """Texts as the tokenizer sees them, one after the other: every run of white space is one space."""
+    """Texts as the tokenizer reads them, concatenated, with one space for each run of white space."""
 
-    rows: Ints  # in the table of characters
-    categories: Ints  # the row each would have if it were unknown
-    positions: Ints  # of each in the texts, joined
+    rows: Ints  # in the character table
+    categories: Ints  # the row of each character's category
+    positions: Ints  # in the concatenated texts
     is_space: Bools
     is_bound: Bools
-    """Whether a character cannot be parted from the one before it: an accent, the rest of an emoji."""
+    """Whether a character continues the grapheme of the one before it, like an accent or the rest of an emoji."""
     lengths: list[int]  # of each text
 
 
 @dataclass(frozen=True, slots=True)
 class TokenizerVocabulary:
-    """What a tokenizer knows by name."""
+    """The alphabet and the multiword tokens of a language."""
 
-    alphabet: Mapping[str, int]  # character -> row, after those of categories; white space of every kind is a space
+    alphabet: Mapping[str, int]  # character -> row, after those of the categories; all white space is a space
     rewriting: Rewriting
     has_inner_spaces: bool
-    """Whether there are tokens with white space in them."""
+    """Whether some tokens contain white space."""
     parts: Mapping[str, tuple[int, ...]] = field(default_factory=dict[str, tuple[int, ...]])
-    """Tokens, in lower case, that mostly have the same words, which are their parts, and the lengths of these: English
+    """The lengths of the words of tokens (in lower case) that are usually split the same way into substrings: English
     ``cannot`` is ``can`` and ``not``."""
 
     @classmethod
     def of(cls, paragraphs: Iterable[Paragraph], *, min_count: int) -> TokenizerVocabulary:
-        """Of the characters that a treebank's text has at least so often, and of its tokens."""
+        """Collect the characters that occur at least ``min_count`` times, and the multiword tokens."""
         counts: Counter[str] = Counter()
         rewritten: list[tuple[str, tuple[str, ...]]] = []
         seen: dict[str, Counter[tuple[int, ...]]] = defaultdict(Counter)
@@ -75,21 +76,22 @@ class TokenizerVocabulary:
                 has_inner_spaces = has_inner_spaces or len(form.split()) > 1
                 if is_rewritten(form, token.words):
                     rewritten.append((form, token.words))
-                    seen[lowered(form)][()] += 1  # these are not its parts
+                    seen[lowered(form)][()] += 1  # its words are not substrings
                 else:
                     seen[lowered(form)][tuple(map(len, token.words))] += 1
         known = [character for character, n in counts.items() if n >= min_count and not character.isspace()]
         known.sort(key=lambda character: (-counts[character], character))
         parts = {form: lengths for form, ways in sorted(seen.items()) if (lengths := _usual_parts(form, ways))}
-        return cls(_numbered([SPACE, *known]), Rewriting.of(rewritten), has_inner_spaces, parts)
+        alphabet = numbered([SPACE, *known], len(CATEGORIES))
+        return cls(alphabet, Rewriting.of(rewritten), has_inner_spaces, parts)
 
     def read(self, texts: Sequence[str]) -> Characters:
-        """Texts that neither begin nor end with white space, and are not empty."""
+        """Encode texts, which must not be empty and neither start nor end with white space."""
         try:
             codes = np.frombuffer("".join(texts).encode("utf-32-le"), dtype=np.uint32)
         except UnicodeEncodeError as error:
-            message = f"{error.object[error.start]!r} is not valid Unicode: decode the text with errors='replace'"
-            raise InputError(f"the text has half of a surrogate pair in it; {message}") from None
+            message = f"the text has an unpaired surrogate: {error.object[error.start]!r} is not valid Unicode"
+            raise InputError(f"{message}; decode the text with errors='replace'") from None
         different, kinds = np.unique(codes, return_inverse=True)
         rows, categories, traits = self._look_up([chr(code) for code in different])
         is_space = (traits == _IS_SPACE)[kinds]
@@ -107,7 +109,7 @@ class TokenizerVocabulary:
         )
 
     def _look_up(self, characters: Sequence[str]) -> tuple[Ints, Ints, Ints]:
-        """The row, the category and the trait of different characters."""
+        """Return the rows, categories and traits of characters."""
         known = [SPACE if character.isspace() else character for character in characters]
         categories = [_ROW_OF_CATEGORY[unicodedata.category(character)] for character in known]
         rows = [self.alphabet.get(character, category) for character, category in zip(known, categories, strict=True)]
@@ -118,7 +120,7 @@ class TokenizerVocabulary:
         )
 
     def to_dict(self) -> dict[str, Any]:
-        """As JSON holds it."""
+        """Return the vocabulary as JSON values."""
         return {
             "characters": list(self.alphabet),
             "rewriting": self.rewriting.to_dict(),
@@ -128,40 +130,32 @@ class TokenizerVocabulary:
 
     @classmethod
     def from_dict(cls, values: Mapping[str, Any]) -> TokenizerVocabulary:
-        """The inverse of :meth:`to_dict`; raises :class:`ModelError` if something is missing or of the wrong kind."""
-        try:
-            characters, inner = values["characters"], values["has_inner_spaces"]
-            alphabet = _numbered(characters)
-            if len(alphabet) != len(characters) or any(len(c) != 1 for c in alphabet) or SPACE not in alphabet:
-                raise ValueError("characters must be single and different, and a space among them")
-            if type(inner) is not bool:
-                raise ValueError("has_inner_spaces must be true or false")
-            parts = {form: tuple(lengths) for form, lengths in values.get("parts", {}).items()}  # older ones have none
-            if any(
-                len(form) != sum(sizes) or {type(n) for n in sizes} != {int} or min(sizes) < 1
-                for form, sizes in parts.items()
-            ):
-                raise ValueError("the parts of a token must be as long as it is")
-            return cls(alphabet, Rewriting.from_dict(values["rewriting"]), inner, parts)
-        except KeyError as error:
-            raise ModelError(f"the vocabulary is damaged ({error} is missing)") from error
-        except (TypeError, ValueError, AttributeError) as error:
-            raise ModelError(f"the vocabulary is damaged ({error})") from error
-
-
-def _numbered(characters: Iterable[Any]) -> dict[str, int]:
-    return {str(character): row for row, character in enumerate(characters, len(CATEGORIES))}
+        """Undo :meth:`to_dict`; raise a :class:`ModelError` if something is missing or of the wrong type."""
+        with checking("the vocabulary"):
+            characters = distinct_strings(values["characters"], "characters")
+            if any(len(character) != 1 for character in characters) or SPACE not in characters:
+                raise ValueError("characters must be single characters, including a space")
+            stored = table(values.get("parts", {}), "parts")  # absent in older files
+            parts = {form: tuple(list_of(int, lengths, "parts")) for form, lengths in stored.items()}
+            if any(len(form) != sum(lengths) or min(lengths, default=0) < 1 for form, lengths in parts.items()):
+                raise ValueError("the parts of a token must be as long as the token")
+            return cls(
+                numbered(characters, len(CATEGORIES)),
+                Rewriting.from_dict(table(values["rewriting"], "rewriting")),
+                scalar(bool, values["has_inner_spaces"], "has_inner_spaces"),
+                parts,
+            )
 
 
 def is_rewritten(form: str, words: Sequence[str]) -> bool:
-    """Whether a token's words are not simply its parts."""
+    """Whether a token has several words that are not its substrings."""
     return len(words) > 1 and "".join(form.split()) != "".join("".join(words).split())
 
 
 def _usual_parts(form: str, ways: Counter[tuple[int, ...]]) -> tuple[int, ...] | None:
-    """The lengths of a token's words, if it has several, as it mostly does."""
+    """Return the lengths of a token's words if it is usually split into the same several words."""
     lengths, n = ways.most_common(1)[0]
-    is_usual = len(lengths) > 1 and n >= max(MIN_SEEN, MIN_PARTED * ways.total())
+    is_usual = len(lengths) > 1 and n >= max(MIN_SEEN, MIN_SHARE * ways.total())
     return lengths if is_usual and sum(lengths) == len(form) else None
 
 
@@ -179,7 +173,7 @@ def _trait_of(character: str) -> int:
 
 
 def _bound(traits: Ints) -> Bools:
-    """Marks continue a character, a joiner joins two, and two letters make a flag."""
+    """Return which characters continue a grapheme: combining marks, what follows a joiner, the second flag letter."""
     is_bound = (traits == _CONTINUES) | (traits == _JOINS)
     is_bound[1:] |= traits[:-1] == _JOINS
     for place in np.flatnonzero(traits == _IS_FLAG_LETTER).tolist():

@@ -12,7 +12,7 @@ from easyfirst.nn.tokenizer_network import N_BOUNDARIES, N_QUESTIONS
 
 
 def tokenizer_shapes(config: TokenizerConfig, vocabulary: TokenizerVocabulary) -> dict[str, tuple[int, ...]]:
-    """Every array of the network by name."""
+    """Return the shape of every array by name."""
     hidden_dim, token_dim = config.hidden_dim, config.token_dim
     return {
         "characters.embedding": (len(CATEGORIES) + len(vocabulary.alphabet), config.character_dim),
@@ -28,7 +28,6 @@ def tokenizer_shapes(config: TokenizerConfig, vocabulary: TokenizerVocabulary) -
 def initial_tokenizer(
     config: TokenizerConfig, vocabulary: TokenizerVocabulary, rng: np.random.Generator
 ) -> dict[str, Floats]:
-    """Fresh arrays."""
     arrays: dict[str, Floats] = {}
     for name, shape in tokenizer_shapes(config, vocabulary).items():
         if name == "characters.embedding":

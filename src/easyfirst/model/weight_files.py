@@ -1,15 +1,15 @@
-"""``weights.safetensors``: named arrays, a header that says what they belong to, and the checksum of their values.
+"""``weights.safetensors``: named arrays and a header that identifies their network and vocabulary and has a checksum.
 
-Weights are stored in 32, 16 or 8 bits, and are float32 once they are read. In 8 bits, each row of an array is whole
-numbers from -127 to 127 times a scale of its own, and the scales are an array beside it; what is no matrix, or small,
-stays in 16 bits.
+Weights are stored in 32, 16 or 8 bits and read as float32. In 8 bits, each row of a matrix is integers from -127 to
+127 times a scale, and the scales are a separate array. Vectors and small matrices stay in 16 bits.
 """
 
 from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Mapping
+from collections.abc import Generator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, cast
 
@@ -25,21 +25,19 @@ from easyfirst.nn.arrays import Floats
 Arrays = dict[str, npt.NDArray[Any]]
 
 FLOATS = (np.dtype(np.float32), np.dtype(np.float16))
-"""What weights may be given as, to be stored."""
+"""The types of weights before they are stored."""
 BITS = (32, 16, 8)
-"""How many a weight may be stored in."""
-LARGEST = 127
+MAX_INT8 = 127
 SCALES = ".scales"
-MIN_ROUNDED = 1024
-"""Smaller arrays are not worth rounding to eight bits."""
+MIN_QUANTIZED = 1024
+"""Smaller arrays are not quantized to 8 bits."""
 
 _STORED_TYPES = {"F32": np.float32, "F16": np.float16, "I8": np.int8}
-_HEADER = "easyfirst"  # one key only: the order of several would differ from file to file
+_HEADER = "easyfirst"  # a single key, because safetensors does not keep the order of several
 
 
 def pack_weights(arrays: Mapping[str, npt.NDArray[Any]], *, network: Mapping[str, Any], vocabulary: bytes) -> bytes:
-    """The content of the file. ``network`` and ``vocabulary`` are what the arrays belong to. Arrays are stored in the
-    type they have; :func:`shrink` gives them another."""
+    """Return the bytes of the file, with the arrays as they are (see :func:`quantize`)."""
     stored = {name: np.ascontiguousarray(array) for name, array in arrays.items()}
     header = {
         "network": dict(network),
@@ -50,7 +48,7 @@ def pack_weights(arrays: Mapping[str, npt.NDArray[Any]], *, network: Mapping[str
 
 
 def checksum(arrays: Mapping[str, npt.NDArray[Any]]) -> str:
-    """Of all values, names and shapes."""
+    """Return the checksum of all names, types, shapes and values."""
     digest = hashlib.sha256()
     for name in sorted(arrays):
         digest.update(f"{name} {arrays[name].dtype} {arrays[name].shape}\n".encode())
@@ -59,49 +57,52 @@ def checksum(arrays: Mapping[str, npt.NDArray[Any]]) -> str:
 
 
 def read_weights(path: Path) -> tuple[dict[str, Any], Arrays]:
-    """The header, and the arrays as they are stored, which are those that were written."""
+    """Return the header and the arrays as stored, after checking the checksum."""
     arrays: Arrays = {}
-    try:
-        with cast(Any, safe_open(path, framework="np")) as file:
-            header = _header_of(file.metadata(), path)
-            for name in file.keys():  # noqa: SIM118 (not a dictionary)
-                stored_type: str = file.get_slice(name).get_dtype()
-                if stored_type not in _STORED_TYPES:
-                    raise ModelError(f"{path}: {name} is stored as {stored_type}; only F32, F16 and I8 can be read")
-                arrays[name] = np.array(file.get_tensor(name), dtype=_STORED_TYPES[stored_type], order="C")
-    except SafetensorError as error:
-        raise ModelError(f"{path} is damaged, cut short or not a safetensors file ({error})") from None
+    with _opened(path) as file:
+        header = _header_of(file.metadata(), path)
+        for name in file.keys():  # noqa: SIM118 (not a dictionary)
+            stored_type: str = file.get_slice(name).get_dtype()
+            if stored_type not in _STORED_TYPES:
+                raise ModelError(f"{path}: {name} is stored as {stored_type}; only F32, F16 and I8 can be read")
+            arrays[name] = np.array(file.get_tensor(name), dtype=_STORED_TYPES[stored_type], order="C")
     if header.get("arrays_sha256") != checksum(arrays):
         raise ModelError(f"{path} is damaged: its values do not have the checksum in its header; fetch it again")
     return header, arrays
 
 
 def stored_checksum(path: Path) -> str:
-    """The checksum that the header has, without a look at the values."""
+    """Return the checksum in the header without reading the values."""
+    with _opened(path) as file:
+        return str(_header_of(file.metadata(), path).get("arrays_sha256"))
+
+
+@contextmanager
+def _opened(path: Path) -> Generator[Any, None, None]:
     try:
         with cast(Any, safe_open(path, framework="np")) as file:
-            return str(_header_of(file.metadata(), path).get("arrays_sha256"))
+            yield file
     except SafetensorError as error:
         raise ModelError(f"{path} is damaged, cut short or not a safetensors file ({error})") from None
 
 
-def shrink(arrays: Mapping[str, Floats], bits: int) -> Arrays:
-    """Weights as so many bits hold them, to be stored; :func:`restore` is the way back."""
+def quantize(arrays: Mapping[str, Floats], bits: int) -> Arrays:
+    """Convert weights to so many bits, to be stored."""
     if bits not in BITS:
         raise ConfigError(f"weights are stored in 32, 16 or 8 bits, not {bits}")
     if bits == 32:
         return dict(arrays)
     stored: Arrays = {}
     for name, array in arrays.items():
-        if bits == 8 and array.ndim > 1 and array.size >= MIN_ROUNDED:
-            stored[name], stored[name + SCALES] = round_rows(array)
+        if bits == 8 and array.ndim > 1 and array.size >= MIN_QUANTIZED:
+            stored[name], stored[name + SCALES] = quantize_rows(array)
         else:
             stored[name] = array.astype(np.float16)
     return stored
 
 
-def restore(arrays: Mapping[str, npt.NDArray[Any]]) -> Arrays:
-    """Arrays as they were before they were stored, but for what rounding took: those of numbers become float32."""
+def dequantize(arrays: Mapping[str, npt.NDArray[Any]]) -> Arrays:
+    """Undo :func:`quantize`, up to rounding. Float arrays become float32."""
     restored: Arrays = {}
     for name, array in arrays.items():
         if (scales := arrays.get(name + SCALES)) is not None:
@@ -113,8 +114,10 @@ def restore(arrays: Mapping[str, npt.NDArray[Any]]) -> Arrays:
     return restored
 
 
-def round_rows(array: npt.NDArray[Any], largest: int = LARGEST) -> tuple[npt.NDArray[np.int8], npt.NDArray[np.float16]]:
-    """Whole numbers up to the largest, and the scale of each row (the last axis) by which they are multiplied."""
+def quantize_rows(
+    array: npt.NDArray[Any], largest: int = MAX_INT8
+) -> tuple[npt.NDArray[np.int8], npt.NDArray[np.float16]]:
+    """Return integers from -largest to largest and the scale of each row (the last axis)."""
     wide = array.astype(np.float32)
     scales = np.maximum(np.abs(wide).max(axis=-1, keepdims=True) / largest, 1e-7).astype(np.float16)
     rounded = np.clip(np.rint(wide / scales.astype(np.float32)), -largest, largest)
@@ -123,12 +126,12 @@ def round_rows(array: npt.NDArray[Any], largest: int = LARGEST) -> tuple[npt.NDA
 
 def _header_of(metadata: Mapping[str, str] | None, path: Path) -> dict[str, Any]:
     if not metadata or _HEADER not in metadata:
-        raise ModelError(f"{path} belongs to a foreign model: its header says nothing of easyfirst")
+        raise ModelError(f"{path} belongs to a foreign model: it has no easyfirst header")
     return from_json(metadata[_HEADER].encode(), path)
 
 
 def check_arrays(arrays: Mapping[str, npt.NDArray[Any]], shapes: Mapping[str, tuple[int, ...]]) -> None:
-    """The arrays are those a network needs, and hold numbers."""
+    """Raise a :class:`ModelError` unless the arrays have exactly these names and shapes and finite values."""
     if missing := sorted(shapes.keys() - arrays.keys()):
         raise ModelError(f"the weights lack {', '.join(missing)}")
     if extra := sorted(arrays.keys() - shapes.keys()):

@@ -1,4 +1,4 @@
-"""The kinds of NumPy arrays there are; their shapes stand in comments where they are made."""
+"""Types of NumPy arrays. Comments give the shapes where the arrays are declared."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 Ints: TypeAlias = npt.NDArray[np.signedinteger[Any]]
-"""Row numbers, versions, sides, counts: int64."""
+"""Row numbers, versions, sides and counts (int64)."""
 Floats: TypeAlias = npt.NDArray[np.floating[Any]]
-"""Weights, vectors and scores: float32, but for tests of derivatives, which need float64."""
+"""Weights, vectors and scores (float32; float64 in gradient checks)."""
 Bools: TypeAlias = npt.NDArray[np.bool_]

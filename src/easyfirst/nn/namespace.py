@@ -1,7 +1,8 @@
-"""The few array functions the network is written in: everything else is operators and indexing.
+"""The array functions that the networks are written in, besides operators and indexing.
 
-NumPy (:data:`NUMPY`) runs the network to parse; PyTorch, through a namespace of the same shape in
-``easyfirst.training.torch_namespace``, runs the very same functions to learn. Only the LSTM has kernels of its own.
+Parsing runs the networks in NumPy (:data:`NUMPY`), training runs the same functions in PyTorch
+(``easyfirst.training.torch_namespace``). Only LSTMs also have kernels: ``easyfirst.nn.lstm`` for parsing,
+``easyfirst.training.kernels`` and ``easyfirst.training.tree_kernel`` for training.
 """
 
 from __future__ import annotations
@@ -16,27 +17,27 @@ from easyfirst.nn import activations
 from easyfirst.nn.arrays import Ints
 
 Array: TypeAlias = Any
-"""A ``numpy.ndarray`` or a ``torch.Tensor``: the shared functions take either, and give back the same kind."""
+"""A ``numpy.ndarray`` or a ``torch.Tensor``. The shared functions accept either and return the same type."""
 
 
 @dataclass(frozen=True, slots=True)
 class Namespace:
-    """What the shared functions call by name."""
+    """The functions that the shared code calls by name."""
 
     matmul: Callable[[Array, Array], Array]
-    """``matmul(x, weights)``: rows by one matrix (n, in) @ (in, out), or by two (.., n, in) @ (2, in, out)."""
+    """``matmul(x, weights)``: (n, in) @ (in, out), or two matrices at once, (.., n, in) @ (2, in, out)."""
     tanh: Callable[[Array], Array]
     sigmoid: Callable[[Array], Array]
     lstm_layer: Callable[[Any, Array, list[int]], Array] | None
-    """``lstm_layer(layer, x, n_active)``: a kernel for LSTMs, if any, equal to ``easyfirst.nn.sequences.run_layer``."""
+    """``lstm_layer(layer, x, n_active)``: an optional kernel equivalent to ``easyfirst.nn.sequences.run_layer``."""
     concat: Callable[[list[Array], int], Array]
     stack: Callable[[list[Array], int], Array]
     embed: Callable[[Array, Array], Array]
-    """``embed(table, ids)``: rows of a table; the one look-up whose gradient touches few rows of many."""
+    """``embed(table, ids)``: rows of an embedding table, whose gradient is sparse."""
     take: Callable[[Array, Array], Array]
-    """``take(x, rows)``: rows of an array that is itself computed."""
+    """``take(x, rows)``: rows of a computed array."""
     index: Callable[[Ints], Array]
-    """A NumPy array of row numbers, made into what this kind of array is indexed with."""
+    """Convert a NumPy array of row numbers to the type that arrays of this library are indexed with."""
 
 
 NUMPY = Namespace(

@@ -1,6 +1,6 @@
-"""The whole network as named arrays: which names there are, and the records the functions of this package read.
+"""The parser's network as a view of named arrays.
 
-The same flat dictionary is what a model file holds, what PyTorch learns and what NumPy parses with.
+Model files, PyTorch and NumPy all use the same flat dictionary of arrays.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ TAG_KINDS = ("upos", "xpos")
 
 @dataclass(frozen=True, slots=True)
 class Network:
-    """Words to vectors, vectors to trees, windows of trees to scores."""
+    """The word encoder, the tree encoder and the scorer."""
 
     words: WordWeights
     trees: TreeWeights
@@ -29,7 +29,7 @@ class Network:
 
     @property
     def n_slots(self) -> int:
-        """How many subtrees a window holds: 2k + 2."""
+        """The number of subtrees in a window: 2k + 2."""
         return int(self.scorer.hidden.shape[0]) // (2 * self.trees.output_dim)
 
     @property
@@ -38,12 +38,12 @@ class Network:
 
 
 def networks_of(arrays: Mapping[str, Array], n_members: int, *, rnn: str) -> list[Network]:
-    """Those of all members of a parser."""
-    return [network_of(of_member, rnn=rnn) for of_member in split_members(arrays, n_members)]
+    """Wrap the arrays of an ensemble, one network for each member."""
+    return [network_of(member, rnn=rnn) for member in split_members(arrays, n_members)]
 
 
 def network_of(arrays: Mapping[str, Array], *, rnn: str) -> Network:
-    """Arrays by name, seen as a network. Nothing is copied: changing an array changes the network."""
+    """Wrap arrays as a network without copying: changing an array changes the network."""
     cell: Cell = CELLS[rnn]
     words = WordWeights(
         words=arrays["words.embedding"],

@@ -1,11 +1,11 @@
 """The RNN abstraction of section 2.2: ``s = initial(); s = s.advance(x); s.output()``, for many rows at once.
 
-A layer's state is one row ``[..., h]`` whose last columns are its output, so a stack of layers is a row too and
-``output(state)`` is a slice. A new sequence starts from the zero state; its first step therefore needs neither the
-recurrent product nor the gates that only act on the past, and is a function of its own (:meth:`Cell.first`).
+A layer's state is one row ``[..., h]`` whose last columns are its output, so the state of a stack of layers is a row
+too and ``output(state)`` is a slice. A sequence starts from the zero state, so its first step needs neither the
+recurrent product nor the gates that act on the past, and is a separate function (:attr:`Cell.first`).
 
-All weights have a leading axis of two: forward and backward in the BiLSTM, left and right modifiers in the tree.
-The two directions never exchange anything.
+All weights have a leading axis of two: forward and backward in the BiLSTM, left and right modifiers in the tree. The
+two directions are independent.
 """
 
 from __future__ import annotations
@@ -18,23 +18,23 @@ from easyfirst.nn.namespace import Array, Namespace
 
 @dataclass(frozen=True, slots=True)
 class Cell:
-    """One kind of recurrent unit: the functions N and O of the paper, for one layer."""
+    """A kind of recurrent unit: the functions N and O of the paper, for one layer."""
 
     name: str
     n_gates: int
     n_parts: int
-    """How many vectors of the layer's width make a state."""
+    """The number of vectors of the layer's width in a state."""
     n_idle_gates: int
-    """How many leading gates have nothing to do in the first step, where the state is zero."""
+    """The number of leading gates that have no effect on the first step, where the state is zero."""
     first: Callable[[Namespace, Array], Array]
-    """``first(xp, z)``: the state after one input; ``z``: input @ weights + bias, without the idle gates."""
+    """``first(xp, z)``: the state after one input, where ``z`` is input @ weights + bias without the idle gates."""
     step: Callable[[Namespace, Array, Array, Array], Array]
-    """``step(xp, z, recurrent, state)``: the next state; ``z``: input @ weights + bias, all gates."""
+    """``step(xp, z, recurrent, state)``: the next state, where ``z`` is input @ weights + bias."""
 
 
 @dataclass(frozen=True, slots=True)
 class Layer:
-    """The weights of one layer, in both directions."""
+    """The weights of one layer in both directions."""
 
     input: Array  # (2, input_dim, n_gates * dim)
     recurrent: Array  # (2, dim, n_gates * dim)
@@ -46,18 +46,16 @@ class Layer:
 
 
 def layers_of(arrays: Mapping[str, Array], prefix: str) -> tuple[Layer, ...]:
-    """The layers whose names begin so, from the first on."""
+    """Return the layers ``<prefix>.0``, ``<prefix>.1`` ..."""
     layers: list[Layer] = []
-    while f"{prefix}.{len(layers)}.input" in arrays:
-        name = f"{prefix}.{len(layers)}"
-        bias = arrays[f"{name}.bias"]
-        layers.append(Layer(arrays[f"{name}.input"], arrays[f"{name}.recurrent"], bias[:, None, :]))
+    while (name := f"{prefix}.{len(layers)}") + ".input" in arrays:
+        layers.append(Layer(arrays[f"{name}.input"], arrays[f"{name}.recurrent"], arrays[f"{name}.bias"][:, None, :]))
     return tuple(layers)
 
 
 def stacks_of(arrays: Mapping[str, Array], prefix: str) -> tuple[tuple[Layer, ...], ...]:
-    """The stacks that read one after the other what both directions of the last one gave: the one with this name, or
-    those named after it and numbered from 0 on."""
+    """Return the stacks of a BiRNN, lowest first: the single stack ``prefix``, or ``<prefix>0``, ``<prefix>1`` ...
+    that each read both directions of the one below."""
     if only := layers_of(arrays, prefix):
         return (only,)
     stacks: list[tuple[Layer, ...]] = []
@@ -67,18 +65,14 @@ def stacks_of(arrays: Mapping[str, Array], prefix: str) -> tuple[tuple[Layer, ..
 
 
 def lstm_gates(xp: Namespace, z: Array, c: Array | None) -> Array:
-    """Gates: forget (not without a past ``c``), input, output, candidate -> [c, h]. The definition that the kernels
-    (``easyfirst.nn.lstm``, ``easyfirst.training.kernels``) equal."""
+    """Return the next state [c, h] from the pre-activations of the gates: forget (absent in the first step, where ``c``
+    is None), input, output, candidate. The kernels listed in ``easyfirst.nn.namespace`` compute the same."""
     dim = z.shape[-1] // (3 if c is None else 4)
     gates = xp.sigmoid(z[..., :-dim])
     new_c = gates[..., -2 * dim : -dim] * xp.tanh(z[..., -dim:])
     if c is not None:
         new_c = new_c + gates[..., :dim] * c
     return xp.concat([new_c, gates[..., -dim:] * xp.tanh(new_c)], -1)
-
-
-def _lstm_first(xp: Namespace, z: Array) -> Array:
-    return lstm_gates(xp, z, None)
 
 
 def _lstm_step(xp: Namespace, z: Array, recurrent: Array, state: Array) -> Array:
@@ -101,23 +95,21 @@ def _gru_step(xp: Namespace, z: Array, recurrent: Array, state: Array) -> Array:
     return state + update * (candidate - state)
 
 
-def _elman_first(xp: Namespace, z: Array) -> Array:
-    return xp.tanh(z)
-
-
 def _elman_step(xp: Namespace, z: Array, recurrent: Array, state: Array) -> Array:
     return xp.tanh(z + xp.matmul(state, recurrent))
 
 
 CELLS = {
-    "lstm": Cell("lstm", n_gates=4, n_parts=2, n_idle_gates=1, first=_lstm_first, step=_lstm_step),
+    "lstm": Cell(
+        "lstm", n_gates=4, n_parts=2, n_idle_gates=1, first=lambda xp, z: lstm_gates(xp, z, None), step=_lstm_step
+    ),
     "gru": Cell("gru", n_gates=3, n_parts=1, n_idle_gates=1, first=_gru_first, step=_gru_step),
-    "elman": Cell("elman", n_gates=1, n_parts=1, n_idle_gates=0, first=_elman_first, step=_elman_step),
+    "elman": Cell("elman", n_gates=1, n_parts=1, n_idle_gates=0, first=lambda xp, z: xp.tanh(z), step=_elman_step),
 }
 
 
 def first_inputs(xp: Namespace, cell: Cell, layer: Layer, x: Array) -> Array:
-    """What a sequence's first input contributes to the gates that act, in both directions: (2, rows, gates)."""
+    """Return input @ weights + bias without the idle gates, in both directions: (2, rows, gates)."""
     idle = cell.n_idle_gates * layer.dim
     z = xp.matmul(x, layer.input[:, :, idle:])
     z += layer.bias[:, :, idle:]

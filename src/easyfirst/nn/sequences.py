@@ -1,8 +1,6 @@
-"""Reading sequences of any length in both directions at once, in lock step: what the paper's BiLSTM is made of.
+"""Bidirectional RNNs over batches of sequences (of words, characters or tokens), both directions in lock step.
 
-Two separate stacks read forward and backward. Sequences are sorted by length, longest first, so that the ones still
-running at time t are the first rows, and both directions run the same number. Sentences are read so, word by word, and
-words and texts, character by character.
+Sequences are sorted longest first, so those still running at time t are the first rows in either direction.
 """
 
 from __future__ import annotations
@@ -17,20 +15,20 @@ from easyfirst.nn.namespace import Array, Namespace
 from easyfirst.nn.rnn import Cell, Layer, first_inputs
 
 Drop = Callable[[Array], Array]
-"""Dropout, in training: sets some values of an array to zero by chance and scales the others up."""
+"""Dropout, used in training only."""
 
 
 @dataclass(frozen=True, slots=True)
 class Packing:
-    """Where each row of a batch stands in time: ``order[0]`` reads forward, ``order[1]`` backward."""
+    """The rows of a batch sorted by time step: ``order[0]`` reads forward, ``order[1]`` backward."""
 
     n_active: list[int]  # sequences still running at time t
-    order: Ints  # (2, n_rows): rows, time after time
+    order: Ints  # (2, n_rows): row numbers by time step
     place: Ints  # (2, n_rows): the inverse of order
 
     @classmethod
     def of(cls, lengths: Sequence[int]) -> Packing:
-        """``lengths`` of the sequences, longest first."""
+        """Pack sequences of these lengths, longest first."""
         sizes = np.asarray(lengths, dtype=np.int64)
         starts = np.cumsum(sizes) - sizes
         times = np.arange(sizes[0] if len(sizes) else 0)
@@ -61,15 +59,15 @@ def longest_first(lengths: Sequence[int], *, max_rows: int, max_sequences: int |
         yield batch
 
 
-def read_both_ways(
+def run_bidirectional(
     xp: Namespace, cell: Cell, layers: Sequence[Layer], x: Array, packing: Packing, drop: Drop | None = None
 ) -> Array:
-    """What two stacks make of every row, forward and backward side by side: (n_rows, in) -> (n_rows, 2 * dim).
+    """Run two independent stacks and concatenate their outputs, forward first: (n_rows, in) -> (n_rows, 2 * dim).
 
-    ``drop`` is applied to what one layer gives to the next.
+    ``drop`` is applied between layers.
     """
-    order, place = xp.index(packing.order), xp.index(packing.place)
-    x = xp.stack([xp.take(x, order[0]), xp.take(x, order[1])], 0)  # (2, n_rows, in), time after time
+    order = xp.index(packing.order)
+    x = xp.stack([xp.take(x, order[0]), xp.take(x, order[1])], 0)  # (2, n_rows, in), by time step
     for number, layer in enumerate(layers):
         if number and drop is not None:
             x = drop(x)
@@ -77,10 +75,16 @@ def read_both_ways(
             x = xp.lstm_layer(layer, x, packing.n_active)
         else:
             x = run_layer(xp, cell, layer, x, packing.n_active)
+    return unpack(xp, x, packing)
+
+
+def unpack(xp: Namespace, x: Array, packing: Packing) -> Array:
+    """Restore the order of the rows and concatenate the directions: (2, n_rows, dim) -> (n_rows, 2 * dim)."""
+    place = xp.index(packing.place)
     return xp.concat([xp.take(x[0], place[0]), xp.take(x[1], place[1])], -1)
 
 
-def read_stacks(
+def run_stacks(
     xp: Namespace,
     cell: Cell,
     stacks: Sequence[Sequence[Layer]],
@@ -88,15 +92,21 @@ def read_stacks(
     packing: Packing,
     drop: Drop | None = None,
 ) -> Array:
-    """Every stack reads in both directions what the one below gave in both: (n_rows, in) -> (n_rows, 2 * dim), or ``x``
-    itself if there is none. ``drop`` is applied to what each of them reads, and to what the last one gives."""
+    """Run stacks that each read both directions of the one below: (n_rows, in) -> (n_rows, 2 * dim). Without stacks the
+    result is ``x``. ``drop`` is applied to the input of each stack and to the result."""
     for layers in stacks:
-        x = read_both_ways(xp, cell, layers, x if drop is None else drop(x), packing)
+        x = run_bidirectional(xp, cell, layers, x if drop is None else drop(x), packing)
     return x if drop is None else drop(x)
 
 
+def span_states(xp: Namespace, states: Array, first: Ints, last: Ints) -> Array:
+    """Return the forward state at the last row of each span and the backward state at its first: (n_spans, 2 * dim)."""
+    half = states.shape[-1] // 2
+    return xp.concat([xp.take(states[:, :half], xp.index(last)), xp.take(states[:, half:], xp.index(first))], -1)
+
+
 def run_layer(xp: Namespace, cell: Cell, layer: Layer, x: Array, n_active: Sequence[int]) -> Array:
-    """One layer over packed sequences, both directions at once: (2, n_rows, in) -> (2, n_rows, dim)."""
+    """Run one layer over packed sequences in both directions: (2, n_rows, in) -> (2, n_rows, dim)."""
     begin = n_active[0]
     state = cell.first(xp, first_inputs(xp, cell, layer, x[:, :begin]))
     outputs = [state[..., -layer.dim :]]

@@ -1,6 +1,6 @@
-"""The RNNs of the tree in NumPy, for an engine that keeps the parts of its states (c and h of each layer) apart.
+"""The tree encoder's RNNs in NumPy, for an engine that stores the parts of a state (c and h of each layer) separately.
 
-``start`` and ``advance`` do what ``easyfirst.nn.trees`` defines; the last part is the output, e_l or e_r.
+``start`` and ``advance`` compute what ``easyfirst.nn.trees`` defines; the last part is the output, e_l or e_r.
 """
 
 from __future__ import annotations
@@ -21,11 +21,11 @@ class Stack(Protocol):
     """RNN_L and RNN_R."""
 
     def start(self, vectors: Floats) -> Sequence[Floats]:
-        """The states of leaves on both sides: (rows, vector_dim) -> parts (2, rows, dim)."""
+        """Return the states of leaves on both sides: (rows, vector_dim) -> parts (2, rows, dim)."""
         ...
 
     def advance(self, parts: Sequence[Floats], encoded: Floats, *, side: int) -> Sequence[Floats]:
-        """The states of heads on one side after they took modifiers: parts (rows, dim) -> parts (rows, dim)."""
+        """Return the heads' states on one side after each takes a modifier: parts (rows, dim) -> parts (rows, dim)."""
         ...
 
 
@@ -35,7 +35,7 @@ def stack_of(weights: TreeWeights) -> Stack:
 
 
 class PlainStack:
-    """Any kind of RNN, or none, by the definition."""
+    """Any kind of RNN, or none, as defined in ``easyfirst.nn.trees``."""
 
     def __init__(self, weights: TreeWeights) -> None:
         self._weights = weights
@@ -52,11 +52,10 @@ class PlainStack:
 
 
 class LstmStack:
-    """LSTMs, by ``easyfirst.nn.lstm``."""
+    """LSTMs, computed by ``easyfirst.nn.lstm``."""
 
     def __init__(self, layers: Sequence[Layer]) -> None:
-        # of each layer: input and recurrent weights, one below the other, and bias
-        self._layers = [
+        self._layers = [  # (input weights above recurrent weights, bias)
             (
                 lstm.exponents_by_gate(np.concatenate([layer.input, layer.recurrent], 1)),
                 lstm.exponents_by_gate(layer.bias),

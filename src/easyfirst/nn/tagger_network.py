@@ -1,7 +1,7 @@
-"""The tagger's network: a word's embedding, its external vector and what its characters say, read by a BiLSTM.
+"""The tagger's network: a BiLSTM over word embeddings, external vectors and character vectors.
 
-Unlike in the parser, a layer of this BiLSTM reads both directions of the one below. Each kind of tag has a linear layer
-of scores on top of the last one. A tagger may be several such networks, its members, of which each has learnt alone.
+Every layer of the BiLSTM reads both directions of the one below. On top of the last one, a linear layer for each kind
+of tag scores the tags. A tagger may be an ensemble of such networks.
 """
 
 from __future__ import annotations
@@ -15,20 +15,20 @@ from easyfirst.nn.ensemble import split_members
 from easyfirst.nn.namespace import Array, Namespace
 from easyfirst.nn.parser_network import TAG_KINDS
 from easyfirst.nn.rnn import CELLS, Cell, Layer, stacks_of
-from easyfirst.nn.sequences import Drop, Packing, read_stacks
+from easyfirst.nn.sequences import Drop, Packing, run_stacks
 
 
 @dataclass(frozen=True, slots=True)
 class TaggerIds:
-    """The words of a batch as row numbers, all sentences one after the other, longest first."""
+    """The words of a batch as row numbers, all sentences concatenated, longest first."""
 
     words: Ints  # (n_words,)
-    forms: Ints  # (n_words,): of each word's form among the vectors that were spelt
+    forms: Ints  # (n_words,): rows of the character vectors
 
 
 @dataclass(frozen=True, slots=True)
 class TaggerWeights:
-    """Tables, the BiLSTM's layers from below, and the scores of each kind of tag."""
+    """The embedding tables, the BiLSTM (lowest layer first) and the output layers."""
 
     words: Array  # (n_vocabulary, word_dim)
     characters: CharacterWeights | None
@@ -38,7 +38,7 @@ class TaggerWeights:
 
 
 def members_of(arrays: Mapping[str, Array], n_members: int) -> tuple[TaggerWeights, ...]:
-    """Arrays by name, seen as networks. Nothing is copied."""
+    """Wrap the arrays of an ensemble without copying, one network for each member."""
     return tuple(map(_member_of, split_members(arrays, n_members)))
 
 
@@ -66,10 +66,10 @@ def score_tags(
     spelt: Array | None,
     drop: Drop | None = None,
 ) -> dict[str, Array]:
-    """The score of each tag for each word by one member, by kind: (n_words, n_tags).
+    """Return one member's scores for each kind of tag: (n_words, n_tags).
 
-    ``external``: the external vector of each word; ``spelt``: the vectors of the batch's forms, by
-    ``easyfirst.nn.characters.spell``. ``drop`` is applied to what each layer reads, and to what the last one gives.
+    ``external`` holds the external vector of each word, ``spelt`` the character vectors of the batch's forms
+    (``easyfirst.nn.characters.spell``). ``drop`` is applied to the input of each layer and to the last output.
     """
     parts = [xp.embed(weights.words, xp.index(ids.words))]
     if external is not None:
@@ -77,5 +77,5 @@ def score_tags(
     if spelt is not None:
         parts.append(xp.take(spelt, xp.index(ids.forms)))
     x = parts[0] if len(parts) == 1 else xp.concat(parts, -1)
-    x = read_stacks(xp, weights.cell, weights.stacks, x, packing, drop)
+    x = run_stacks(xp, weights.cell, weights.stacks, x, packing, drop)
     return {kind: xp.matmul(x, output) + bias for kind, (output, bias) in weights.outputs.items()}

@@ -1,8 +1,8 @@
-"""The tokenizer's network: one BiLSTM reads characters and says where words and tokens end, a second one reads the
-tokens and says where sentences end.
+"""The tokenizer's network: a BiLSTM over characters finds the ends of words and tokens, and a second one over tokens
+finds the ends of sentences.
 
-A token's vector is what the first BiLSTM knows at its two ends: forward at its last character, backward at its first.
-Tokens are few beside characters, so the second BiLSTM sees far at little cost.
+A token's vector is the first BiLSTM's forward state at its last character and its backward state at its first. There
+are far fewer tokens than characters, so the second BiLSTM covers a long context cheaply.
 """
 
 from __future__ import annotations
@@ -13,19 +13,19 @@ from dataclasses import dataclass
 from easyfirst.nn.arrays import Ints
 from easyfirst.nn.namespace import Array, Namespace
 from easyfirst.nn.rnn import CELLS, Layer, layers_of
-from easyfirst.nn.sequences import Drop, Packing, read_both_ways
+from easyfirst.nn.sequences import Drop, Packing, run_bidirectional, span_states
 
 INSIDE, WORD_END, TOKEN_END = range(3)
-"""What a character is: inside of a word, the last one of a word whose token goes on, the last one of a token."""
+"""The class of a character: inside a word, the end of a word inside a token, or the end of a token."""
 N_BOUNDARIES = 3
 SENTENCE_END, REWRITTEN = range(2)
-"""What is asked of a token: is it the last one of a sentence? Is it a multiword token whose words are not its parts?"""
+"""Binary decisions about a token: it ends a sentence; it is a multiword token whose words are not its substrings."""
 N_QUESTIONS = 2
 
 
 @dataclass(frozen=True, slots=True)
 class TokenizerWeights:
-    """The embedding table, the two BiLSTMs and a linear layer on top of each."""
+    """The character table, the two BiLSTMs and a linear layer on top of each."""
 
     characters: Array  # (n_kinds, character_dim)
     character_layers: tuple[Layer, ...]
@@ -37,7 +37,7 @@ class TokenizerWeights:
 
 
 def tokenizer_of(arrays: Mapping[str, Array]) -> TokenizerWeights:
-    """Arrays by name, seen as a network. Nothing is copied."""
+    """Wrap arrays as a network without copying."""
     return TokenizerWeights(
         characters=arrays["characters.embedding"],
         character_layers=layers_of(arrays, "characters.rnn"),
@@ -52,30 +52,29 @@ def tokenizer_of(arrays: Mapping[str, Array]) -> TokenizerWeights:
 def read_characters(
     xp: Namespace, weights: TokenizerWeights, characters: Ints, packing: Packing, drop: Drop | None = None
 ) -> Array:
-    """What the first BiLSTM makes of every character, given its row in the table: (n_characters, 2 * hidden_dim)."""
+    """Return the first BiLSTM's states, given the characters' rows in the table: (n_characters, 2 * hidden_dim)."""
     x = xp.embed(weights.characters, xp.index(characters))
     if drop is not None:
         x = drop(x)
-    h = read_both_ways(xp, CELLS["lstm"], weights.character_layers, x, packing, drop)
+    h = run_bidirectional(xp, CELLS["lstm"], weights.character_layers, x, packing, drop)
     return h if drop is None else drop(h)
 
 
 def score_boundaries(xp: Namespace, weights: TokenizerWeights, h: Array) -> Array:
-    """(n_characters, 2 * hidden_dim) -> (n_characters, N_BOUNDARIES)"""
+    """Score the classes of each character: (n_characters, 2 * hidden_dim) -> (n_characters, N_BOUNDARIES)."""
     return xp.matmul(h, weights.boundary) + weights.boundary_bias
 
 
 def token_vectors(xp: Namespace, h: Array, first: Ints, last: Ints) -> Array:
-    """Of tokens, given the rows of their first and last characters: (n_tokens, 2 * hidden_dim)."""
-    half = h.shape[-1] // 2
-    return xp.concat([xp.take(h[:, :half], xp.index(last)), xp.take(h[:, half:], xp.index(first))], -1)
+    """Return the vectors of tokens, given the rows of their first and last characters: (n_tokens, 2 * hidden_dim)."""
+    return span_states(xp, h, first, last)
 
 
 def score_tokens(
     xp: Namespace, weights: TokenizerWeights, vectors: Array, packing: Packing, drop: Drop | None = None
 ) -> Array:
-    """The log odds of the answer yes to each question: (n_tokens, 2 * hidden_dim) -> (n_tokens, N_QUESTIONS)."""
-    h = read_both_ways(xp, CELLS["lstm"], weights.token_layers, vectors, packing, drop)
+    """Return the log-odds of each decision: (n_tokens, 2 * hidden_dim) -> (n_tokens, N_QUESTIONS)."""
+    h = run_bidirectional(xp, CELLS["lstm"], weights.token_layers, vectors, packing, drop)
     if drop is not None:
         h = drop(h)
     return xp.matmul(h, weights.question) + weights.question_bias

@@ -3,7 +3,7 @@
 A node's *state* is the pair of its two RNN states. Attaching a modifier advances one of the two by
 enc(modifier) = tanh(W^e (c ∘ relation) + b), so the modifiers are read from the head outward.
 
-Without tree layers (the paper's baseline) a node is only its head's vector: its state is v_i, and never changes.
+Without tree layers (the paper's baseline) a node is its head's vector: its state is v_i and never changes.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ LEFT, RIGHT = 0, 1
 
 @dataclass(frozen=True, slots=True)
 class TreeWeights:
-    """RNN_L and RNN_R, the relation embeddings, W^e, and the vector that stands outside the pending list."""
+    """RNN_L and RNN_R, the relation embeddings, W^e and b, and the vector that pads the pending list."""
 
     padding: Array  # (vector_dim,)
     layers: tuple[rnn.Layer, ...]
@@ -39,7 +39,7 @@ class TreeWeights:
 
 
 def leaf_states(xp: Namespace, weights: TreeWeights, vectors: Array) -> Array:
-    """The states of nodes without modifiers: (rows, vector_dim) -> (2, rows, state)."""
+    """Return the states of nodes without modifiers: (rows, vector_dim) -> (2, rows, state)."""
     if weights.layers:
         return rnn.start(xp, weights.cell, weights.layers, vectors)
     half = weights.output_dim
@@ -47,7 +47,7 @@ def leaf_states(xp: Namespace, weights: TreeWeights, vectors: Array) -> Array:
 
 
 def relation_table(xp: Namespace, weights: TreeWeights) -> Array:
-    """What each relation adds to W^e (c ∘ relation) + b: (n_relations, vector_dim)."""
+    """Return what each relation adds to W^e (c ∘ relation) + b: (n_relations, vector_dim)."""
     assert weights.relations is not None
     assert weights.encode is not None
     assert weights.bias is not None
@@ -55,7 +55,7 @@ def relation_table(xp: Namespace, weights: TreeWeights) -> Array:
 
 
 def encode_modifiers(xp: Namespace, weights: TreeWeights, c: Array, relations: Array) -> Array:
-    """enc of finished subtrees: c (rows, 2 * tree_dim), rows of :func:`relation_table` -> (rows, vector_dim)."""
+    """Return enc of finished subtrees: c (rows, 2 * tree_dim), rows of :func:`relation_table` -> (rows, vector_dim)."""
     assert weights.encode is not None
     z = xp.matmul(c, weights.encode[: 2 * weights.output_dim])
     z += relations
@@ -63,5 +63,5 @@ def encode_modifiers(xp: Namespace, weights: TreeWeights, c: Array, relations: A
 
 
 def attach(xp: Namespace, weights: TreeWeights, state: Array, encoded: Array, *, side: int) -> Array:
-    """The head's states on one side after it takes a modifier there: (rows, state) -> (rows, state)."""
+    """Return the heads' states on one side after each takes a modifier there: (rows, state) -> (rows, state)."""
     return rnn.advance(xp, weights.cell, weights.layers, encoded, state, side=side)

@@ -1,7 +1,7 @@
 """Representing words (section 3.1): v'_i = tanh(W^v (w_i ∘ p_i) + b), then v_i = f_i ∘ b_i by a BiLSTM.
 
-LSTM_F and LSTM_B are two separate stacks (``easyfirst.nn.sequences``). What the paper has not: w_i may be followed by a
-vector made of the word's characters, its own future work, and both directions may meet after every layer.
+LSTM_F and LSTM_B are two separate stacks (``easyfirst.nn.sequences``). Beyond the paper, w_i may be followed by an
+external vector and a character vector, and every layer of the BiLSTM may read both directions of the one below.
 """
 
 from __future__ import annotations
@@ -12,23 +12,23 @@ from easyfirst.nn.arrays import Ints
 from easyfirst.nn.characters import CharacterWeights, Spelling, spell
 from easyfirst.nn.namespace import Array, Namespace
 from easyfirst.nn.rnn import Cell, Layer
-from easyfirst.nn.sequences import Drop, Packing, read_stacks
+from easyfirst.nn.sequences import Drop, Packing, run_stacks
 
 
 @dataclass(frozen=True, slots=True)
 class WordIds:
-    """The words of a batch as row numbers of the embedding tables, all sentences one after the other."""
+    """The words of a batch as rows of the embedding tables, all sentences concatenated."""
 
     words: Ints  # (n_words,)
     external: Ints | None
-    tags: tuple[Ints, ...]  # one (n_words,) for each kind of tag
-    forms: Ints | None = None  # (n_words,): of each word's form in the spelling
+    tags: tuple[Ints, ...]  # (n_words,) for each kind of tag
+    forms: Ints | None = None  # (n_words,): the number of each word's form in the spelling
     spelling: Spelling | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class WordWeights:
-    """Embedding tables, W^v and the BiLSTM (no stacks: v_i = v'_i)."""
+    """The embedding tables, W^v and b, and the BiLSTM (without stacks, v_i = v'_i)."""
 
     words: Array  # (n_vocabulary, word_dim)
     external: Array | None  # (n_external, external_dim)
@@ -41,7 +41,7 @@ class WordWeights:
 
 
 def embed_words(xp: Namespace, weights: WordWeights, ids: WordIds, drop: Drop | None = None) -> Array:
-    """v'_i for every word: (n_words, vector_dim). ``drop`` is applied to what the characters bring."""
+    """Return v'_i for every word: (n_words, vector_dim). ``drop`` is applied to the character embeddings."""
     parts = [xp.embed(weights.words, xp.index(ids.words))]
     if weights.external is not None and ids.external is not None:
         parts.append(xp.embed(weights.external, xp.index(ids.external)))
@@ -55,5 +55,5 @@ def embed_words(xp: Namespace, weights: WordWeights, ids: WordIds, drop: Drop | 
 def encode_words(
     xp: Namespace, weights: WordWeights, ids: WordIds, packing: Packing, drop: Drop | None = None
 ) -> Array:
-    """v_i for every word: (n_words, vector_dim), in the order of ``ids``. ``drop`` is applied to all v' and v."""
-    return read_stacks(xp, weights.cell, weights.stacks, embed_words(xp, weights, ids, drop), packing, drop)
+    """Return v_i for every word: (n_words, vector_dim). ``drop`` is applied to v', between stacks and to v."""
+    return run_stacks(xp, weights.cell, weights.stacks, embed_words(xp, weights, ids, drop), packing, drop)

@@ -1,7 +1,7 @@
-"""How sure an arc is, in five bands, each with a colour for a light and one for a dark background.
+"""Five bands of confidence, each with a colour for light and for dark backgrounds.
 
-The colours go from red to blue, which eyes that confuse red and green tell apart as well. Colour never stands alone:
-an arc under one half is dashed, and pictures name the number.
+The colours run from red to blue, which colour-blind readers can tell apart. Colour is never the only sign: arcs under
+50 % are dashed, and pictures also give the number.
 """
 
 from __future__ import annotations
@@ -11,13 +11,13 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Band:
-    """A range of confidence, from ``least`` on, and how it looks."""
+    """A range of confidence that starts at ``least``, and its colours."""
 
     name: str
     least: float
     light: str
     dark: str
-    terminal: int  # of the 256 colours
+    terminal: int  # one of the 256 colours
     label: str
 
 
@@ -35,6 +35,6 @@ def band_of(confidence: float) -> Band:
 
 
 def per_cent(confidence: float) -> str:
-    """In whole per cent, but never 100 % for what is not certain, nor 0 % for what is possible."""
+    """Round to whole per cent, but to 100 % only if ``confidence`` is 1, and to 0 % only if it is 0."""
     rounded = min(max(round(100 * confidence), 0 if confidence == 0 else 1), 100 if confidence == 1 else 99)
     return f"{rounded} %"

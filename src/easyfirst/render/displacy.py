@@ -1,4 +1,4 @@
-"""A dependency tree as a dict that displaCy draws: ``displacy.render(dicts, style="dep", manual=True)``."""
+"""Dependency trees as dicts for ``displacy.render(dicts, style="dep", manual=True)``."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from easyfirst.render.drawing import Drawing
 
 
 def to_displacy(drawing: Drawing) -> dict[str, Any]:
-    """The words and the arcs of a sentence, for JSON. Words are counted from 0 here, and the root has no arc. What is
-    known of an arc's confidence and step is there as well; displaCy takes no notice of it."""
+    """Return the words and arcs of a sentence as JSON values. Words are numbered from 0, and the root has no arc. Arcs
+    also have their confidence and step, if known, which displaCy ignores."""
     arcs: list[dict[str, Any]] = []
     for h, m in drawing.arcs:
         arc: dict[str, Any] = {

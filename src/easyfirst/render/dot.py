@@ -1,4 +1,4 @@
-"""A dependency tree in the language of Graphviz: ``dot -Tsvg tree.dot``. Several graphs may stand in one file."""
+"""Dependency trees for Graphviz: ``dot -Tsvg tree.dot``. A file may hold several graphs."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ _CONTROL = re.compile("[\x00-\x1f\x7f-\x9f\ud800-\udfff]")
 
 
 def draw_dot(drawing: Drawing) -> str:
-    """A directed graph: words from top to bottom by depth, arcs from head to modifier."""
+    """Return a directed graph with arcs from head to modifier and the root at the top."""
     lines = [
         f"digraph {_quote(drawing.title or drawing.text)} {{",
         "  ordering=out;",
@@ -44,6 +44,6 @@ def _quote(text: str) -> str:
 
 
 def _escape(text: str) -> str:
-    """For a quoted string, in which Graphviz reads backslashes and names of characters like ``&lt;``."""
+    """Escape text for a quoted string, in which Graphviz interprets backslashes and entities like ``&lt;``."""
     visible = _CONTROL.sub("\N{REPLACEMENT CHARACTER}", text)
     return visible.replace("&", "&amp;").replace("\\", "\\\\").replace('"', '\\"')

@@ -1,6 +1,4 @@
-"""What a picture shows: the words of a sentence, its arcs, and what is known of how sure they are and when they were
-decided. Every function of this package that makes a picture takes one of these.
-"""
+"""The input of all drawing functions: the words and arcs of a sentence, with their confidence and steps if known."""
 
 from __future__ import annotations
 
@@ -8,15 +6,18 @@ import heapq
 import unicodedata
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import TypeVar
 
-from easyfirst.errors import DataError, EasyFirstError, InputError
+from easyfirst.errors import DataError, InputError
 from easyfirst.treebank.misc import read_confidence, read_steps
 from easyfirst.treebank.sentence import Sentence
+
+_Value = TypeVar("_Value", int, float)
 
 
 @dataclass(frozen=True, slots=True)
 class Drawing:
-    """A sentence to draw. Words are numbered from 1; all sequences have one value for each word.
+    """A sentence to draw. Words are numbered from 1, and every sequence has one value for each word.
 
     >>> Drawing(["The", "fox", "jumps"], [2, 3, 0], ["det", "nsubj", "root"]).order()
     (1, 2)
@@ -24,28 +25,29 @@ class Drawing:
 
     forms: Sequence[str]
     heads: Sequence[int | None]
-    """0 is the root; None: not known, no arc is drawn."""
+    """0 for the root; None if unknown, then no arc is drawn."""
     relations: Sequence[str | None]
     tags: Sequence[str] | None = None
     confidence: Sequence[float | None] | None = None
-    """How sure each arc is, from 0 to 1."""
+    """The confidence of each arc, from 0 to 1."""
     steps: Sequence[int | None] | None = None
-    """When each arc was decided, from 1; the root has none."""
+    """The step that added each arc, from 1; None for the root."""
     title: str | None = None
     notes: Sequence[Sequence[str]] | None = None
-    """What could have been done when each arc was decided, in words, for the page that goes through the steps."""
+    """Descriptions of the action chosen at each step and of the runners-up, shown on the HTML page."""
 
     def __post_init__(self) -> None:
         n = len(self.forms)
         if n == 0:
-            raise InputError("a picture needs at least one word")
+            raise InputError("a drawing needs at least one word")
         for name in ("heads", "relations", "tags", "confidence", "steps", "notes"):
             values: Sequence[object] | None = getattr(self, name)
             if values is not None and len(values) != n:
                 raise InputError(f"{n} forms but {len(values)} {name}: give one for each word")
         for m, head in enumerate(self.heads, 1):
             if head is not None and (not 0 <= head <= n or head == m):
-                raise InputError(f"word {m} has the head {head} in a sentence of {n} words; it cannot be drawn")
+                message = f"word {m} has the head {head} in a sentence of {n} words"
+                raise InputError(f"{message}; give the number of another word, or 0 for the root")
         for m, value in enumerate(self.confidence or (), 1):
             if value is not None and not 0 <= value <= 1:
                 raise InputError(f"word {m} has the confidence {value}; it must be a number from 0 to 1")
@@ -55,20 +57,14 @@ class Drawing:
 
     @classmethod
     def of(cls, sentence: Sentence) -> Drawing:
-        """From CoNLL-U: UPOS as tags, or XPOS if there is no UPOS; ``ArcConf=`` and ``Step=`` in MISC, if any."""
+        """Draw a CoNLL-U sentence with UPOS as tags (XPOS if there is none) and ``ArcConf=`` and ``Step=`` of MISC."""
         tags = next((tags for tags in (sentence.upos, sentence.xpos) if any(tag != "_" for tag in tags)), None)
-        confidence, steps = read_confidence(sentence), read_steps(sentence)
+        confidence = _if_any(read_confidence(sentence))
+        steps = _if_any(read_steps(sentence))
+        title = sentence.metadata.get("sent_id")
         try:
-            return cls(
-                sentence.forms,
-                sentence.heads,
-                sentence.relations,
-                tags,
-                confidence if any(value is not None for value in confidence) else None,
-                steps if any(value is not None for value in steps) else None,
-                sentence.metadata.get("sent_id"),
-            )
-        except EasyFirstError as error:
+            return cls(sentence.forms, sentence.heads, sentence.relations, tags, confidence, steps, title)
+        except InputError as error:
             raise DataError(str(error), source=sentence.source, line=sentence.line) from None
 
     @property
@@ -77,22 +73,22 @@ class Drawing:
 
     @property
     def is_right_to_left(self) -> bool:
-        """Whether most words that show a direction are written from right to left."""
+        """Whether more words are written from right to left than from left to right."""
         directions = [_direction(form) for form in self.forms]
         return directions.count("R") > directions.count("L")
 
     @property
     def arcs(self) -> tuple[tuple[int, int], ...]:
-        """(head, modifier) of all arcs between words, by the modifier."""
+        """(head, modifier) of all arcs between words, sorted by modifier."""
         return tuple((h, m) for m, h in enumerate(self.heads, 1) if h)
 
     @property
     def has_steps(self) -> bool:
-        """Whether it is known of every arc when it was decided."""
+        """Whether the step of every arc is known."""
         return self.steps is not None and all(self.steps[m - 1] is not None for _, m in self.arcs)
 
     def relation(self, m: int) -> str:
-        """The relation of a word; empty if not known."""
+        """Return the relation of a word, or "" if unknown."""
         return self.relations[m - 1] or ""
 
     def confidence_of(self, m: int) -> float | None:
@@ -102,13 +98,13 @@ class Drawing:
         return None if self.steps is None else self.steps[m - 1]
 
     def tag(self, m: int) -> str:
-        """The tag of a word; empty if not known."""
+        """Return the tag of a word, or "" if unknown."""
         tag = self.tags[m - 1] if self.tags is not None else "_"
         return "" if tag == "_" else tag
 
     def order(self) -> tuple[int, ...]:
-        """The modifiers in the order they found their heads; if that is not known, an order in which it may have been:
-        a word after all its modifiers, short arcs before long ones."""
+        """Return the modifiers in the order of their steps. If the steps are unknown, return an order in which an
+        easy-first parser could attach them: a word after all its modifiers, short arcs before long ones."""
         modifiers = [m for _, m in self.arcs]
         steps = self.steps
         if steps is not None and self.has_steps:
@@ -117,7 +113,7 @@ class Drawing:
 
 
 def _bottom_up(heads: Sequence[int | None]) -> tuple[int, ...]:
-    n_missing = [0] * (len(heads) + 1)  # modifiers that have not been attached
+    n_missing = [0] * (len(heads) + 1)  # modifiers not attached yet
     for head in heads:
         n_missing[head or 0] += 1
     keys = {m: (abs(h - m), m) for m, h in enumerate(heads, 1) if h}
@@ -136,6 +132,11 @@ def _bottom_up(heads: Sequence[int | None]) -> tuple[int, ...]:
 
 
 def _direction(form: str) -> str:
-    """L or R by the first character that has a direction; else empty."""
+    """Return "L" or "R", the direction of the first character that has one, else ""."""
     kinds = (unicodedata.bidirectional(c) for c in form)
     return next(("L" if kind == "L" else "R" for kind in kinds if kind in ("L", "R", "AL")), "")
+
+
+def _if_any(values: Sequence[_Value | None]) -> Sequence[_Value | None] | None:
+    """Return the values, or None if no word has one."""
+    return values if any(value is not None for value in values) else None

@@ -1,10 +1,9 @@
-"""Dependency trees as one stand-alone page: each sentence has its picture and a slider that goes through its
-derivation, with the pending list shrinking, the pair that was chosen, and the arcs appearing in the order they were
-decided.
+"""Dependency trees as a self-contained HTML page. Each sentence has a picture and a slider that steps through its
+derivation: the pending list, the chosen pair, and the arcs in the order they were added.
 
-The page asks for nothing from anywhere, and its own rules forbid it: only the one script and the one style sheet
-inside it may run, known by their hashes. Without scripts the whole trees and tables of their steps are there. All can
-be reached with the keyboard, and what changes is announced to screen readers.
+The page loads nothing, and its Content-Security-Policy allows only its own script and style sheet, by their hashes.
+Without scripts it shows the complete trees and tables of their steps. All controls work with the keyboard, and changes
+are announced to screen readers.
 """
 
 from __future__ import annotations
@@ -22,7 +21,7 @@ from easyfirst.render.svg import WIDTH, dark_style, draw_svg
 
 
 def draw_html(drawings: Iterable[Drawing], *, title: str = "Dependency trees", width: float = WIDTH) -> str:
-    """A page with all the sentences.
+    """Return a page with all the sentences.
 
     >>> page = draw_html([Drawing(["The", "fox"], [2, 0], ["det", "root"])])
     >>> page.startswith("<!DOCTYPE html>"), page.count("<svg ")
@@ -32,7 +31,7 @@ def draw_html(drawings: Iterable[Drawing], *, title: str = "Dependency trees", w
 
 
 def html_parts(drawings: Iterable[Drawing], *, title: str = "Dependency trees", width: float = WIDTH) -> Iterator[str]:
-    """The same page piece by piece, a sentence at a time, for inputs of any length."""
+    """Yield the page of :func:`draw_html` one sentence at a time, for inputs of any length."""
     script, style = page_script(), page_style()
     rules, name = content_rules(script, style), escape(title)
     yield (
@@ -48,17 +47,17 @@ def html_parts(drawings: Iterable[Drawing], *, title: str = "Dependency trees", 
 
 
 def page_script() -> str:
-    """What moves the sliders of a page."""
+    """Return the script of the sliders."""
     return _resource("page.js")
 
 
 def page_style() -> str:
-    """How a page looks."""
+    """Return the style sheet, for light and dark backgrounds."""
     return f"{_resource('page.css')}@media (prefers-color-scheme: dark) {{ {dark_style()} }}\n"
 
 
 def content_rules(script: str, style: str, *, form_action: str = "'none'") -> str:
-    """The Content-Security-Policy of a page with this script and this style sheet in it, and nothing else."""
+    """Return the Content-Security-Policy of a page that contains only this script and this style sheet."""
     return (
         f"default-src 'none'; img-src data:; base-uri 'none'; form-action {form_action}; "
         f"script-src {_hash(script)}; style-src {_hash(style)}"
@@ -66,8 +65,7 @@ def content_rules(script: str, style: str, *, form_action: str = "'none'") -> st
 
 
 def draw_section(drawing: Drawing, n: int, *, width: float = WIDTH) -> str:
-    """The ``n``-th sentence of a page: its picture, the controls, which only a script can use, and the table of its
-    steps."""
+    """Return the ``n``-th sentence of a page: its picture, its controls (hidden without scripts) and its steps."""
     order = drawing.order()
     name = drawing.title or f"Sentence {n}"
     direction = "rtl" if drawing.is_right_to_left else "ltr"
@@ -107,13 +105,12 @@ def _stepper(drawing: Drawing, n: int, n_steps: int, direction: str) -> str:
         element("p", "", class_="now", aria_live="polite"),
         element("p", "Pending list:", class_="note", id=f"pending-{n}"),
         element("ol", items, class_="pending", dir=direction, aria_labelledby=f"pending-{n}"),
-        *_others(n) * (drawing.notes is not None),
+        *_runners_up(n) * (drawing.notes is not None),
     )
     return element("div", "\n".join(parts), messages, class_="stepper").replace("<div ", "<div hidden ", 1)
 
 
-def _others(n: int) -> tuple[str, str]:
-    """Where the runners-up of a step are shown."""
+def _runners_up(n: int) -> tuple[str, str]:
     return (
         element("p", "Chosen, and runners-up:", class_="note", id=f"others-{n}"),
         element("ul", "", class_="others", aria_labelledby=f"others-{n}"),
@@ -128,11 +125,11 @@ def _table(drawing: Drawing, order: tuple[int, ...]) -> str:
     for step, m in enumerate(order, 1):
         head, confidence = drawing.heads[m - 1] or 0, drawing.confidence_of(m)
         cells = [str(step), f"{drawing.forms[m - 1]} {m}", drawing.relation(m), f"{drawing.forms[head - 1]} {head}"]
-        sureness = "" if confidence is None else per_cent(confidence)
-        cells += [sureness] * has_confidence
+        percentage = "" if confidence is None else per_cent(confidence)
+        cells += [percentage] * has_confidence
         relation = drawing.relation(m) or "modifier"
         text = f"Step {step} of {len(order)}: {_quoted(drawing.forms[m - 1])} becomes {relation} of "
-        text += _quoted(drawing.forms[head - 1]) + (f", confidence {sureness}." if sureness else ".")
+        text += _quoted(drawing.forms[head - 1]) + (f", confidence {percentage}." if percentage else ".")
         facts = {"data-modifier": m, "data-head": head, "data-text": text}
         content = "".join(element("td", f"<bdi>{escape(cell)}</bdi>") for cell in cells)
         if drawing.notes is not None:
@@ -141,12 +138,12 @@ def _table(drawing: Drawing, order: tuple[int, ...]) -> str:
         rows.append(element("tr", content, facts))
     headings = element("tr", "".join(element("th", title, scope="col") for title in titles))
     table = element("table", element("thead", headings) + element("tbody", "\n".join(rows)))
-    known = "" if drawing.has_steps else " (in an order in which a parser may take them: the input does not tell)"
-    return element("details", element("summary", f"All steps{known}") + table)
+    note = "" if drawing.has_steps else " (in a possible order: the input has no steps)"
+    return element("details", element("summary", f"All steps{note}") + table)
 
 
 def _quoted(form: str) -> str:
-    """Between marks that keep the direction of the form from reaching what stands around it."""
+    """Quote a form and isolate its writing direction from the surrounding text."""
     return f"“\N{FIRST STRONG ISOLATE}{form}\N{POP DIRECTIONAL ISOLATE}”"
 
 

@@ -1,6 +1,6 @@
-"""A dependency tree for LaTeX, with the package tikz-dependency.
+"""Dependency trees for LaTeX with the package tikz-dependency.
 
-Words in other scripts than Latin need XeLaTeX or LuaLaTeX and a font that has them.
+Scripts other than Latin need XeLaTeX or LuaLaTeX and a font that covers them.
 """
 
 from __future__ import annotations
@@ -20,40 +20,31 @@ HEAD = r"""\documentclass[multi=dependency,border=4pt]{standalone}
 \usepackage{tikz-dependency}
 \begin{document}
 """
-"""What stands before the pictures, to compile them: each becomes a page."""
+"""The preamble of a document in which each tree becomes a page."""
 TAIL = "\\end{document}\n"
 
 _CONTROL = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]")
-_NAMES = {
-    "\\": r"\textbackslash{}",
-    "{": r"\{",
-    "}": r"\}",
-    "$": r"\$",
-    "&": r"\char38{}",  # \& ends a cell
-    "#": r"\#",
-    "%": r"\%",
-    "_": r"\_",
-    "^": r"\textasciicircum{}",
-    "~": r"\textasciitilde{}",
-    "<": r"\textless{}",
-    ">": r"\textgreater{}",
-    "|": r"\textbar{}",
-    '"': r"\textquotedbl{}",
-    "[": "{[}",  # not the options of what stands before it
-    "]": "{]}",
-    "-": "-{}",  # two of these, and of the following, would become another character
-    "'": "'{}",
-    "`": "`{}",
-    ",": ",{}",
-    "!": "!{}",
-    "?": "?{}",
-    "\N{REPLACEMENT CHARACTER}": "?{}",
-}
-_TABLE = str.maketrans(_NAMES)
+_ESCAPES = str.maketrans(
+    {
+        **{character: f"\\{character}" for character in "{}$#%_"},
+        **{character: f"{character}{{}}" for character in "-'`,!?"},  # two of them would form a ligature
+        "\\": r"\textbackslash{}",
+        "&": r"\char38{}",  # \& ends a cell
+        "^": r"\textasciicircum{}",
+        "~": r"\textasciitilde{}",
+        "<": r"\textless{}",
+        ">": r"\textgreater{}",
+        "|": r"\textbar{}",
+        '"': r"\textquotedbl{}",
+        "[": "{[}",  # else it could start the options of a command
+        "]": "{]}",
+        "\N{REPLACEMENT CHARACTER}": "?{}",
+    }
+)
 
 
 def draw_latex(drawing: Drawing) -> str:
-    """A ``dependency`` environment. The words of a sentence in a script written from right to left stand that way."""
+    """Return a ``dependency`` environment. Sentences in right-to-left scripts run from right to left."""
     n = len(drawing)
     columns = list(range(n, 0, -1)) if drawing.is_right_to_left else list(range(1, n + 1))
     place = {m: column for column, m in enumerate(columns, 1)}
@@ -90,9 +81,9 @@ def _label(drawing: Drawing, m: int) -> str:
 
 
 def escape_latex(text: str) -> str:
-    r"""A text as LaTeX prints it, character by character.
+    r"""Escape text so that LaTeX prints it character by character.
 
     >>> print(escape_latex("50 % of R&D"))
     50 \% of R\char38{}D
     """
-    return _CONTROL.sub("\N{REPLACEMENT CHARACTER}", text).translate(_TABLE)
+    return _CONTROL.sub("\N{REPLACEMENT CHARACTER}", text).translate(_ESCAPES)

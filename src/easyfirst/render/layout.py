@@ -1,11 +1,10 @@
-"""Where the words and the arcs of a picture stand: words in lines that fit a width, arcs above them.
+"""The layout of a picture: words in lines that fit a width, arcs above them.
 
-An arc is drawn as a line that rises from one word, runs level, and falls to the other. A short arc is low and a
-longer one is higher, so that arcs of a projective tree do not cross. An arc between words of different lines goes out
-at the end of one line and comes in at the beginning of the other: it has a piece in each line. All is laid out from
-left to right; for a script written from right to left the whole is mirrored at the end.
+An arc rises from one word, runs level, and falls to the other. Longer arcs are higher, so the arcs of a projective
+tree do not cross. An arc between words of different lines leaves one line at its end and enters the other at its
+start: it has a piece in each line. Everything is laid out from left to right and mirrored for right-to-left scripts.
 
-There are no fonts to ask, so the widths of texts are estimated, and rather too wide than too narrow.
+No fonts are available, so text widths are estimated generously.
 """
 
 from __future__ import annotations
@@ -16,7 +15,7 @@ from dataclasses import dataclass, replace
 
 from easyfirst.render.drawing import Drawing
 
-FORM_SIZE, TAG_SIZE, LABEL_SIZE = 16, 11, 11  # of letters, in pixels
+FORM_SIZE, TAG_SIZE, LABEL_SIZE = 16, 11, 11  # font sizes in pixels
 GAP, MARGIN, OPEN_MARGIN = 18.0, 14.0, 46.0
 LEVEL, BASE, SLOT = 20.0, 12.0, 8.0
 LINE_GAP = 14.0
@@ -25,7 +24,7 @@ _NARROW, _BROAD = set("fijlrtI.,;:!|'`()[]{}/\\- "), set("mwMW@%—…")
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """A word: the middle of its column, and the height at which arcs touch it."""
+    """The place of a word: the middle of its column, and the height at which arcs touch it."""
 
     word: int
     x: float
@@ -34,12 +33,12 @@ class Place:
 
 @dataclass(frozen=True, slots=True)
 class Piece:
-    """What an arc, or the arrow of the root, has in one line. Where it has no end in the line it is open."""
+    """The part of an arc, or of the root's arrow, in one line. It is open where its head or modifier is elsewhere."""
 
     head: int
     modifier: int
-    start: float  # x of the end at the head's side, or where it comes in
-    end: float  # x of the end at the modifier's side, or where it goes out
+    start: float  # x on the head's side
+    end: float  # x on the modifier's side
     top: float  # y of the level part
     base: float  # y where it touches words
     has_head: bool
@@ -48,7 +47,7 @@ class Piece:
 
 @dataclass(frozen=True, slots=True)
 class Layout:
-    """A picture's places and pieces, in pixels; y grows downward."""
+    """The places and pieces of a picture, in pixels; y grows downward."""
 
     width: float
     height: float
@@ -58,11 +57,11 @@ class Layout:
 
 @dataclass(frozen=True, slots=True)
 class _Span:
-    """An arc in a line, before its place is known: from its first to its last column there."""
+    """The first and last words an arc spans in a line; half a word outside the line where the arc is open."""
 
     head: int
     modifier: int
-    first: float  # half a word before the line if it comes in from there
+    first: float
     last: float
 
     @property
@@ -71,7 +70,7 @@ class _Span:
 
 
 def text_width(text: str, size: float) -> float:
-    """About how wide a text is in a common font without serifs."""
+    """Estimate the width of text in a common sans-serif font."""
     return size * sum(map(_character_width, text))
 
 
@@ -82,19 +81,19 @@ def _character_width(c: str) -> float:
         return 1.25 if ord(c) > 0x1F000 else 1.02
     if c in _NARROW:
         return 0.36
-    if c in _BROAD or "\u0900" <= c <= "\u109f":  # the scripts of India and their neighbours are broad
+    if c in _BROAD or "\u0900" <= c <= "\u109f":  # Indic and neighbouring scripts are broad
         return 0.95
     return 0.72 if c.isupper() else 0.6
 
 
 def label_of(drawing: Drawing, m: int) -> tuple[str, str]:
-    """What stands on an arc: the relation, and the step or nothing."""
+    """Return the text on an arc: the relation and the step, either of which may be empty."""
     step = drawing.step_of(m)
     return drawing.relation(m), "" if step is None else str(step)
 
 
 def lay_out(drawing: Drawing, width: float) -> Layout:
-    """The places of all parts of a picture, which is not wider than ``width`` unless a word is."""
+    """Lay out a picture that is not wider than ``width`` unless a single word is."""
     columns = _columns(drawing)
     gaps = _gaps(drawing, columns)
     lines = _break_lines(columns, gaps, width)
@@ -119,7 +118,7 @@ def lay_out(drawing: Drawing, width: float) -> Layout:
 
 
 def _columns(drawing: Drawing) -> list[float]:
-    """The width of each word's column: for its form, its tag, the arcs that touch it, and the label of the root."""
+    """Return the width of each word's column, with room for its form, its tag, its arcs and the root's label."""
     n_arcs = [0] * (len(drawing) + 1)
     for m, head in enumerate(drawing.heads, 1):
         if head is not None:
@@ -134,7 +133,7 @@ def _columns(drawing: Drawing) -> list[float]:
 
 
 def _gaps(drawing: Drawing, columns: Sequence[float]) -> list[float]:
-    """The space after each word, so much that every arc is as wide as its label."""
+    """Return the space after each word, enough that every arc is as wide as its label."""
     gaps = [GAP] * len(columns)
     for h, m in sorted(drawing.arcs, key=lambda arc: abs(arc[0] - arc[1])):
         first, last = min(h, m) - 1, max(h, m) - 1
@@ -147,7 +146,7 @@ def _gaps(drawing: Drawing, columns: Sequence[float]) -> list[float]:
 
 
 def _break_lines(columns: Sequence[float], gaps: Sequence[float], width: float) -> list[tuple[int, int]]:
-    """The first and the last word of each line."""
+    """Return the first and last word of each line."""
     room = width - 2 * MARGIN
     if sum(columns) + sum(gaps[:-1]) > room:
         room = width - 2 * OPEN_MARGIN
@@ -164,7 +163,7 @@ def _break_lines(columns: Sequence[float], gaps: Sequence[float], width: float) 
 
 
 def _spans(drawing: Drawing, first: int, last: int) -> list[_Span]:
-    """What the arcs have in a line, the lowest first; the arrow of the root is the highest."""
+    """Return the spans of the arcs in a line, lowest first; the root's arrow is the highest."""
     spans: list[_Span] = []
     roots: list[_Span] = []
     for m, head in enumerate(drawing.heads, 1):
@@ -178,7 +177,7 @@ def _spans(drawing: Drawing, first: int, last: int) -> list[_Span]:
 
 
 def _levels(spans: Sequence[_Span]) -> list[int]:
-    """How high each is drawn: above all before it that it shares a stretch with."""
+    """Return the level of each span: above all earlier spans that it overlaps."""
     levels: list[int] = []
     for i, span in enumerate(spans):
         below = (
@@ -228,13 +227,13 @@ def _pieces(
 def _anchors(
     spans: Sequence[_Span], centres: dict[int, float], columns: Sequence[float]
 ) -> dict[tuple[int, float], float]:
-    """Where each span touches its words. Of the arcs to one side the longest stands nearest to the middle."""
+    """Return where each span touches its words. Among arcs to the same side, the longest is nearest to the middle."""
     touching: dict[int, list[tuple[float, int]]] = {m: [] for m in centres}
     for i, span in enumerate(spans):
         if span.first in touching and span.first == span.last:
             touching[int(span.first)].append((0.0, i))
             continue
-        rank = 1.0 / (i + 1)  # spans come from low to high
+        rank = 1.0 / (i + 1)  # spans are sorted from low to high
         if span.first in touching:
             touching[int(span.first)].append((rank, i))
         if span.last in touching:

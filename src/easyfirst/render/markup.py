@@ -1,4 +1,4 @@
-"""Text inside XML and HTML: nothing that stands in a treebank can end an element or start another."""
+"""XML and HTML elements. Text is escaped, so nothing in a treebank can start or end an element."""
 
 from __future__ import annotations
 
@@ -6,23 +6,21 @@ import re
 from collections.abc import Mapping
 
 _FORBIDDEN = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]|[\x7f-\x9f]")
-"""What XML cannot hold, or HTML takes for something else."""
-_NAMES = {"&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;", "'": "&#39;", "\r": "&#13;"}
-_TABLE = str.maketrans(_NAMES)
+"""Characters that XML does not allow or HTML reinterprets."""
+_ESCAPES = str.maketrans({"&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;", "'": "&#39;", "\r": "&#13;"})
 
 
 def escape(text: str) -> str:
-    """A text as the content of an element or, between double quotes, of an attribute. A character that XML cannot hold
-    becomes a replacement character.
+    """Escape text for an element or a double-quoted attribute. Characters that XML does not allow become U+FFFD.
 
     >>> escape('<a href="x">')
     '&lt;a href=&quot;x&quot;&gt;'
     """
-    return _FORBIDDEN.sub("\N{REPLACEMENT CHARACTER}", text).translate(_TABLE)
+    return _FORBIDDEN.sub("\N{REPLACEMENT CHARACTER}", text).translate(_ESCAPES)
 
 
 def element(name: str, content: str = "", attributes: Mapping[str, object] | None = None, **more: object) -> str:
-    """An element with its content, which must be markup already. Attributes are escaped; None and False leave one out.
+    """Return an element. ``content`` must be markup already; attributes are escaped, and omitted if None or False.
 
     >>> element("text", "a &lt; b", x=1.50, class_="word")
     '<text x="1.5" class="word">a &lt; b</text>'
@@ -37,6 +35,6 @@ def element(name: str, content: str = "", attributes: Mapping[str, object] | Non
 
 
 def number(value: float) -> str:
-    """At most one decimal, and no zero after it."""
+    """Format with at most one decimal and without a trailing zero."""
     text = f"{value:.1f}".removesuffix(".0")
     return "0" if text == "-0" else text

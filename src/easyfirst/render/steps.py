@@ -1,5 +1,4 @@
-"""A derivation for the terminal: a line for each step and, under it, the pending list around the pair that was chosen
-and whatever else there is to say."""
+"""Derivations for the terminal: a line for each step and, below it, the pending list around the pair, and notes."""
 
 from __future__ import annotations
 
@@ -11,18 +10,18 @@ from easyfirst.render.bands import per_cent
 from easyfirst.render.terminal import cut, pad, visible
 
 AROUND = 4
-"""How many words of the pending list are shown on either side of the pair."""
+"""The number of words of the pending list shown on either side of the pair."""
 
 
 @dataclass(frozen=True, slots=True)
 class StepRow:
-    """One step. Words are numbered from 1."""
+    """A step of a derivation. Words are numbered from 1."""
 
     head: int
     modifier: int
     relation: str
     numbers: Sequence[float] = ()
-    """Its scores, under titles that are given with the table."""
+    """Scores, one for each of the titles given to :func:`draw_steps`."""
     confidence: float | None = None
     pending: Sequence[int] = ()
     """The pending list before the step."""
@@ -32,7 +31,7 @@ class StepRow:
 def draw_steps(
     forms: Sequence[str], rows: Sequence[StepRow], titles: Sequence[str] = (), *, width: int | None = None
 ) -> str:
-    """The steps in their order; no line is wider than ``width`` columns.
+    """Return a table of the steps, in lines of at most ``width`` columns.
 
     >>> rows = [StepRow(2, 1, "det", [5.5]), StepRow(3, 2, "nsubj", [4])]
     >>> print(draw_steps(["The", "fox", "jumps"], rows, ["score"]))
@@ -60,12 +59,12 @@ def draw_steps(
 def _cells(forms: Sequence[str], number: int, row: StepRow, has_confidence: bool) -> list[str]:
     named = [f"{visible(forms[word - 1])} {word}" for word in (row.modifier, row.head)]
     numbers = [f"{value:.2f}" if math.isfinite(value) else "-" for value in row.numbers]
-    sureness = "" if row.confidence is None else per_cent(row.confidence)
-    return [str(number), named[0], visible(row.relation), named[1], *numbers, *[sureness] * has_confidence]
+    percentage = "" if row.confidence is None else per_cent(row.confidence)
+    return [str(number), named[0], visible(row.relation), named[1], *numbers, *[percentage] * has_confidence]
 
 
 def _pending(forms: Sequence[str], row: StepRow) -> str:
-    """The pending list, with the pair in brackets; what is far from it is left out."""
+    """Return the words around the pair, which is in brackets."""
     first = min(row.pending.index(row.head), row.pending.index(row.modifier))
     begin, end = max(first - AROUND, 0), first + 2 + AROUND
     shown = [visible(forms[word - 1]) for word in row.pending]

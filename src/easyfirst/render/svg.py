@@ -1,7 +1,7 @@
-"""A dependency tree as SVG: arcs over words, in as many lines as the width needs.
+"""Dependency trees as SVG: arcs over words, in as many lines as the width requires.
 
-The picture has a title and a description for those who cannot see it. It needs no script, no font and no network. Its
-colours suit a light or a dark background, whichever the viewer prefers (``theme="auto"``), or one that is chosen.
+The picture has a title and a description for screen readers, and needs no script, font or network. Its colours follow
+the viewer's preference for a light or dark background (``theme="auto"``), or a fixed theme.
 """
 
 from __future__ import annotations
@@ -32,16 +32,17 @@ def draw_svg(
     name: str = "tree",
     has_style: bool = True,
 ) -> str:
-    """A picture at most so many pixels wide, if the words themselves are not wider. In a page with several pictures
-    each needs a ``name`` of its own, of letters, digits and hyphens. Without ``has_style`` the page must have
-    :func:`dark_style` in its own.
+    """Return a picture at most ``width`` pixels wide, unless a single word is wider.
+
+    In a page with several pictures each needs a unique ``name`` of letters, digits and hyphens. Without ``has_style``
+    the page's own style sheet must include :func:`dark_style`.
 
     >>> svg = draw_svg(Drawing(["The", "fox"], [2, 0], ["det", "root"]))
     >>> svg.startswith("<svg "), svg.endswith("</svg>")
     (True, True)
     """
     if not width >= MIN_WIDTH:
-        raise InputError(f"a width of {width:g} pixels is too little for a picture; give {MIN_WIDTH:g} or more")
+        raise InputError(f"a width of {width:g} pixels is too small for a picture; give {MIN_WIDTH:g} or more")
     layout = lay_out(drawing, width)
     is_dark, direction = theme == "dark", "rtl" if drawing.is_right_to_left else None
     legend, legend_width = _legend(layout.height, is_dark=is_dark) if drawing.confidence is not None else ("", 0.0)
@@ -76,13 +77,13 @@ def draw_svg(
 
 
 def describe(drawing: Drawing) -> str:
-    """The tree in words: the sentence, and a clause for each arc."""
+    """Describe the tree in words: the sentence and a clause for each arc."""
     clauses = [describe_arc(drawing, m) for m, head in enumerate(drawing.heads, 1) if head is not None]
     return f"{drawing.text} — {'; '.join(clauses)}." if clauses else drawing.text
 
 
 def describe_arc(drawing: Drawing, m: int) -> str:
-    """One arc in words: "The 1: det of fox 2 (step 1, 98 %)"."""
+    """Describe an arc in words: "The 1: det of fox 2 (step 1, 98 %)"."""
     head, relation = drawing.heads[m - 1], drawing.relation(m) or "modifier"
     step, confidence = drawing.step_of(m), drawing.confidence_of(m)
     facts = [] if step is None else [f"step {step}"]
@@ -92,7 +93,7 @@ def describe_arc(drawing: Drawing, m: int) -> str:
 
 
 def dark_style() -> str:
-    """The colours for a dark background, as CSS."""
+    """Return the colours for a dark background as CSS."""
     dark = COLOURS["dark"]
     rules = [f".easyfirst .{part}{{fill:{dark[part]}}}" for part in ("background", "form", "tag", "label")]
     rules.append(f".easyfirst .line{{stroke:{dark['arc']}}}.easyfirst .tip{{fill:{dark['arc']}}}")
@@ -110,7 +111,7 @@ def _by_arc(pieces: tuple[Piece, ...]) -> list[list[Piece]]:
 
 
 def _arc(drawing: Drawing, pieces: list[Piece], *, is_dark: bool) -> str:
-    """All pieces of an arc, as one group that names its words."""
+    """Return all pieces of an arc as one group, with the numbers of its words."""
     head, m = pieces[0].head, pieces[0].modifier
     confidence = drawing.confidence_of(m)
     colours = COLOURS["dark" if is_dark else "light"]
@@ -141,7 +142,7 @@ def _arc(drawing: Drawing, pieces: list[Piece], *, is_dark: bool) -> str:
 
 
 def _path(piece: Piece) -> str:
-    """Up from the head, level, and down to the modifier, round at the corners; open ends run out of the line."""
+    """Return a path up from the head, level, and down to the modifier with round corners; open ends run level."""
     start, end, top, base = piece.start, piece.end, piece.top, piece.base
     tip = base - TIP
     if not piece.head:
@@ -187,7 +188,7 @@ def _word(drawing: Drawing, place: Place, colours: dict[str, str], direction: st
 
 
 def _legend(y: float, *, is_dark: bool) -> tuple[str, float]:
-    """What the colours mean, in a line at the bottom; and how wide that is."""
+    """Return the key to the colours, a line at the bottom, and its width."""
     x = MARGIN
     parts: list[str] = []
     for band in BANDS:

@@ -1,12 +1,12 @@
-"""A dependency tree for the terminal: a word a line, and beside the words the arcs, drawn with box characters.
+"""Dependency trees for the terminal: one word per line, with arcs of box-drawing characters on the left.
 
       ╭───► The    DET   det
       │ ╭─► black  ADJ   amod
     ╭─┴─┴─► fox    NOUN  nsubj
     ╰────── jumps  VERB  root
 
-A short arc stands next to the words and a longer one farther out, so arcs of a projective tree never cross. Where the
-arcs would take more columns than there is room for, the tree is drawn by indentation instead.
+Longer arcs are farther from the words, so the arcs of a projective tree never cross. If the arcs need more columns
+than there are, the tree is drawn by indentation instead.
 """
 
 from __future__ import annotations
@@ -17,29 +17,12 @@ from collections.abc import Sequence
 from easyfirst.render.bands import band_of, per_cent
 
 UP, DOWN, LEFT, RIGHT = 1, 2, 4, 8
-_LINES = {
-    0: " ",
-    UP: "╵",
-    DOWN: "╷",
-    LEFT: "╴",
-    RIGHT: "╶",
-    UP | DOWN: "│",
-    LEFT | RIGHT: "─",
-    DOWN | RIGHT: "╭",
-    UP | RIGHT: "╰",
-    DOWN | LEFT: "╮",
-    UP | LEFT: "╯",
-    UP | DOWN | RIGHT: "├",
-    UP | DOWN | LEFT: "┤",
-    DOWN | LEFT | RIGHT: "┬",
-    UP | LEFT | RIGHT: "┴",
-    UP | DOWN | LEFT | RIGHT: "┼",
-}
-"""What a cell shows, by the neighbours its lines lead to."""
+_LINES = " ╵╷│╴╯╮┤╶╰╭├─┴┬┼"
+"""The character of a cell, indexed by the sum of the directions of its lines."""
 ARROW, STEP = "►", 2
 DIM, BOLD, PLAIN = "\x1b[2m", "\x1b[1m", "\x1b[0m"
 MIN_TEXT_WIDTH = 24
-"""The columns that are left to the words at least; arcs that need the room are drawn as indentation."""
+"""The columns reserved for the words."""
 
 
 def draw_tree(
@@ -53,11 +36,10 @@ def draw_tree(
     width: int | None = None,
     color: bool = False,
 ) -> str:
-    """The tree of a sentence, a line for each word. ``heads``: ids from 1, 0 for the root, None if not known; ``tags``,
-    the ``steps`` at which arcs were decided and their ``confidence``, from 0 to 1, are shown if given.
+    """Return the tree of a sentence, one line for each word. Heads are numbered from 1, 0 is the root, None unknown.
 
-    No line is wider than ``width`` columns: where some would be, the tags are left out, and then the ends of lines.
-    With ``color`` the arcs are dim, the root is bold, and the relations have the colour of their confidence.
+    No line is wider than ``width`` columns: if one would be, the tags are left out, and then lines are cut. With
+    ``color`` the arcs are dim, the root is bold, and relations have the colour of their confidence.
     """
     arcs = _draw_arcs(heads)
     room = None if width is None else max(width - MIN_TEXT_WIDTH, 0)
@@ -78,18 +60,18 @@ def draw_tree(
     for i, arc in enumerate(arcs):
         words, rest = "  ".join(cells[i] for cells in columns), "  ".join(cells[i] for cells in facts)
         line = cut(f"{arc} {words}  {rest}".rstrip(), width)
-        sureness = confidence[i] if confidence is not None else None
-        lines.append(_paint(line, len(arc), len(arc) + len(words), heads[i], sureness) if color else line)
+        value = confidence[i] if confidence is not None else None
+        lines.append(_paint(line, len(arc), len(arc) + len(words), heads[i], value) if color else line)
     return "\n".join(lines)
 
 
 def _widest(arcs: Sequence[str], *columns: Sequence[str]) -> int:
-    """The columns of a terminal that the longest line takes."""
+    """Return the width of the widest line."""
     return max((display_width("  ".join(cells)) - 1 for cells in zip(arcs, *columns, strict=True)), default=0)
 
 
 def _paint(line: str, arc_end: int, words_end: int, head: int | None, confidence: float | None) -> str:
-    """A line in colours: its arcs, its words, and what is known of its arc."""
+    """Colour a line: its arcs, its words, and the facts about its arc."""
     arc, words, rest = line[:arc_end], line[arc_end : words_end + 1], line[words_end + 1 :]
     colour = "" if confidence is None else f"\x1b[38;5;{band_of(confidence).terminal}m"
     parts = ((DIM, arc), (BOLD if head == 0 else "", words), (colour, rest))
@@ -97,7 +79,7 @@ def _paint(line: str, arc_end: int, words_end: int, head: int | None, confidence
 
 
 def _draw_arcs(heads: Sequence[int | None]) -> list[str]:
-    """The arcs left of the words, all lines equally long."""
+    """Return what is left of each word, all of the same width."""
     arcs = [(min(m, head), max(m, head), m) for m, head in enumerate(heads, 1) if head]
     levels = _levels(arcs)
     n_levels = max(levels.values(), default=0)
@@ -116,8 +98,8 @@ def _draw_arcs(heads: Sequence[int | None]) -> list[str]:
 
 
 def _levels(arcs: Sequence[tuple[int, int, int]]) -> dict[int, int]:
-    """How far out each arc, named by its modifier, must be drawn: farther than those already drawn that it shares a
-    stretch with, and not in the column of one that ends where it begins."""
+    """Return the level of each arc, by its modifier: outside all shorter arcs that it overlaps, and not in the column
+    of an arc that it touches."""
     levels: dict[int, int] = {}
     done: list[tuple[int, int, int]] = []
     for arc in sorted(arcs, key=lambda arc: (arc[1] - arc[0], arc)):
@@ -132,14 +114,14 @@ def _levels(arcs: Sequence[tuple[int, int, int]]) -> dict[int, int]:
 
 
 def _touch(arc: tuple[int, int, int], other: tuple[int, int, int]) -> bool:
-    """Whether one arc ends at the word where the other begins, so that they would be taken for one; if that word is the
-    head of both, it makes no difference."""
+    """Whether one arc ends at the word where the other begins, so that they would look like one arc. If that word is
+    the head of both, they may share a column."""
     (first, last, m), (other_first, other_last, other_m) = sorted((arc, other))
     return last == other_first and not (m == first and other_m == other_last)
 
 
 def _indent(heads: Sequence[int | None], room: int) -> list[str]:
-    """The depth of each word as indentation, as much as there is room for."""
+    """Indent each word by its depth, as far as there is room."""
     depths = [_depth(heads, m) for m in range(1, len(heads) + 1)]
     deepest = max(depths)
     step = min(STEP, room // deepest) if deepest else 0
@@ -155,19 +137,19 @@ def _depth(heads: Sequence[int | None], m: int) -> int:
 
 
 def visible(form: str) -> str:
-    """A form without characters that would disturb the lines."""
+    """Replace the characters of a form that would break the lines."""
     return "".join(c if unicodedata.category(c)[0] not in "CZ" or c == " " else "\N{OPEN BOX}" for c in form)
 
 
 def pad(cells: Sequence[str], *, right: bool = False) -> list[str]:
-    """All as wide as the widest, as a terminal counts; with ``right`` they end in one line."""
+    """Pad cells to the width of the widest, aligned left or ``right``."""
     widest = max(map(display_width, cells))
     spaces = [" " * (widest - display_width(cell)) for cell in cells]
     return [space + cell if right else cell + space for cell, space in zip(cells, spaces, strict=True)]
 
 
 def display_width(text: str) -> int:
-    """How many columns of a terminal a text takes."""
+    """Return the number of terminal columns of a text."""
     return sum(_column_width(c) for c in text)
 
 
@@ -178,7 +160,7 @@ def _column_width(c: str) -> int:
 
 
 def cut(line: str, width: int | None) -> str:
-    """A line of no more than so many columns."""
+    """Cut a line to at most ``width`` columns."""
     if width is None or display_width(line) <= width:
         return line
     kept: list[str] = []

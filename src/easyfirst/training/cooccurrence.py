@@ -20,7 +20,7 @@ import numpy as np
 import torch
 
 from easyfirst.errors import ConfigError, DataError
-from easyfirst.model.embeddings import LONGEST, Embeddings
+from easyfirst.model.embeddings import MAX_WORD_LENGTH, Embeddings
 from easyfirst.model.lexicon import normalise
 from easyfirst.model.settings import check_finite
 from easyfirst.nn.arrays import Floats, Ints
@@ -112,7 +112,7 @@ def _read(sentences: Iterable[Sequence[str]], config: CooccurrenceConfig) -> _Te
 
 def _counted(form: str) -> str:
     """The form under which a word is counted."""
-    return normalise(form) if len(form) <= LONGEST else _TOO_LONG
+    return normalise(form) if len(form) <= MAX_WORD_LENGTH else _TOO_LONG
 
 
 def _table(text: _Text, config: CooccurrenceConfig) -> torch.Tensor:

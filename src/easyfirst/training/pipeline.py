@@ -19,7 +19,7 @@ from easyfirst.model.parser_config import TAGS, ParserConfig
 from easyfirst.model.part import TAGGER, TOKENIZER, VECTORS
 from easyfirst.model.shared_vectors import save_shared_vectors
 from easyfirst.model.tagger_config import TaggerConfig, TaggerTraining
-from easyfirst.model.tagger_store import load_tagger, save_tagger, together
+from easyfirst.model.tagger_store import join_taggers, load_tagger, save_tagger
 from easyfirst.model.tokenizer_config import TokenizerConfig, TokenizerTraining
 from easyfirst.text.tagging import Tagger
 from easyfirst.training import supervised, trainer
@@ -264,7 +264,7 @@ def _train_tagger(
             fingerprint={**material.fingerprint, TAGGER: asdict(config.tagger)},
         )
     if n_members > 1:
-        model = together([load_tagger(run / TAGGER, vectors) for run in folders])
+        model = join_taggers([load_tagger(run / TAGGER, vectors) for run in folders])
         save_tagger(job.out / TAGGER, model)
         if dev is not None:
             predicted = Tagger(model).predict([sentence.forms for sentence in dev.sentences])
