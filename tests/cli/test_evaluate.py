@@ -1,10 +1,8 @@
-"""``easyfirst evaluate`` as a process."""
+"""``easyfirst evaluate``."""
 
 from __future__ import annotations
 
 import json
-import subprocess
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -13,8 +11,7 @@ from easyfirst.parser import load
 from easyfirst.treebank.conllu import read_conllu
 from easyfirst.treebank.scores import score
 from easyfirst.treebank.text_scores import score_text
-
-Run = Callable[..., "subprocess.CompletedProcess[bytes]"]
+from tests.commands import Run
 
 
 @pytest.fixture
