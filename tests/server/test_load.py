@@ -15,6 +15,7 @@ import pytest
 
 pytest.importorskip("fastapi", reason="the extra 'server' is not installed")
 
+from tests.patience import PATIENCE
 from tests.server.conftest import Server, running
 
 LOAD = Path(__file__).parent.parent.parent / "bench" / "load.py"
@@ -34,7 +35,7 @@ def write_requests(path: Path) -> list[list[str]]:
 
 def load(server: Server, requests: Path, answers: Path, *options: str) -> dict[str, Any]:
     command = [sys.executable, str(LOAD), server.address, str(requests), "--answers", str(answers), *options]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=300, check=False)
+    done = subprocess.run(command, capture_output=True, text=True, timeout=PATIENCE, check=False)
     assert done.returncode == 0, done.stderr
     return json.loads(done.stdout)
 
@@ -81,6 +82,6 @@ def test_a_client_that_goes_away_harms_nobody(model: Path) -> None:
         body = json.dumps({"tokens": [["fox"] * 200] * 20}).encode()
         head = f"POST /parse HTTP/1.1\r\nHost: {url.netloc}\r\nContent-Length: {len(body)}\r\n\r\n".encode()
         for sent in (head + body, head + body[:100], head, b"GET"):
-            with socket.create_connection((url.hostname, url.port), timeout=60) as connection:
+            with socket.create_connection((url.hostname, url.port), timeout=PATIENCE) as connection:
                 connection.sendall(sent)
         assert server.parse({"text": "A fox."}).status == 200

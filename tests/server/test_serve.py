@@ -1,4 +1,4 @@
-"""``easyfirst serve`` as a process: how it starts, what it says, how it ends."""
+"""``easyfirst serve``: how it starts, what it prints, how it ends."""
 
 from __future__ import annotations
 
@@ -18,7 +18,9 @@ pytest.importorskip("fastapi", reason="the extra 'server' is not installed")
 
 from easyfirst.errors import ConfigError
 from easyfirst.server.running import address_of, bind
-from tests.server.conftest import Run, running
+from tests.commands import Run
+from tests.patience import PATIENCE, wait_until
+from tests.server.conftest import running
 
 BLOCK = """
 import importlib.util, sys
@@ -31,7 +33,7 @@ main()
 
 
 def test_without_the_extra() -> None:
-    done = subprocess.run([sys.executable, "-c", BLOCK], capture_output=True, text=True, timeout=60, check=False)
+    done = subprocess.run([sys.executable, "-c", BLOCK], capture_output=True, text=True, timeout=PATIENCE, check=False)
     message = 'error: the server needs FastAPI and uvicorn; install them with: pip install "easyfirst[server]"\n'
     assert (done.returncode, done.stdout, done.stderr) == (2, "", message)
 
@@ -46,8 +48,10 @@ def test_a_port_that_is_taken(run: Run, model: Path) -> None:
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = taken.getsockname()[1]
         done = run("serve", "--model", model, "--port", str(port), "--no-open")
-    assert (done.returncode, done.stdout) == (2, "")
-    assert done.stderr.startswith(f"error: port {port} of 127.0.0.1 cannot be used: Address already in use; stop what")
+    assert (done.returncode, done.stdout) == (2, b"")
+    assert done.stderr.decode().startswith(
+        f"error: port {port} of 127.0.0.1 cannot be used: Address already in use; stop what"
+    )
 
 
 @pytest.mark.parametrize(
@@ -63,8 +67,8 @@ def test_a_port_that_is_taken(run: Run, model: Path) -> None:
 )
 def test_options_that_cannot_be(run: Run, options: list[str], message: str) -> None:
     done = run("serve", "--no-open", "--port", "0", *options)
-    assert (done.returncode, done.stdout) == (2, "")
-    assert message in done.stderr
+    assert (done.returncode, done.stdout) == (2, b"")
+    assert message in done.stderr.decode()
 
 
 def test_a_warning_if_others_can_reach_it(model: Path) -> None:
@@ -92,8 +96,7 @@ def test_what_is_in_work_is_finished(model: Path, number: int) -> None:
     with running(model) as server, ThreadPoolExecutor() as pool:
         asked = {"tokens": [["fox"] * 500] * 20}
         answers = [pool.submit(server.parse, asked) for _ in range(3)]
-        while not server.ask("GET", "/health").json["waiting"]:
-            pass
+        wait_until(lambda: server.ask("GET", "/health").json["waiting"] or all(answer.done() for answer in answers))
         stopped = pool.submit(server.stop, number)
         assert {answer.result().status for answer in answers} <= {200}
         assert stopped.result() == (0, "stopped\n", "")
@@ -113,8 +116,7 @@ def test_the_page_is_opened_if_asked_for(model: Path, tmp_path: Path, monkeypatc
     browser.chmod(0o755)
     monkeypatch.setenv("BROWSER", f"{browser} %s")
     with running(model, "--open") as server:
-        while not opened.exists():
-            server.ask("GET", "/health")
+        wait_until(opened.exists)
         assert opened.read_text() == f"{server.address}\n"
 
 
@@ -127,6 +129,6 @@ def test_requests_are_logged_if_asked_for(model: Path) -> None:
 
 
 def test_the_example_of_the_help(run: Run) -> None:
-    text = run("serve", "--help").stdout
+    text = run("serve", "--help").stdout.decode()
     assert json.loads(text.partition("--json '")[2].partition("'")[0]) == {"text": "The fox jumps."}
     assert urlsplit(text.partition("' ")[2].split()[0]).path == "/parse"
