@@ -78,7 +78,7 @@ def test_stdin(run: Run, gold: Path) -> None:
     assert values["full"]["LAS"] == 100
 
 
-def test_exactly_one_side_to_judge(run: Run, gold: Path, model: Path) -> None:
+def test_exactly_one_system_is_compared(run: Run, gold: Path, model: Path) -> None:
     for arguments in ([gold], [gold, gold, "--model", model], ["-", "-"]):
         done = run("evaluate", *arguments)
         assert done.returncode == 2
@@ -134,7 +134,9 @@ def test_text_of_equal_words_and_from_stdin(run: Run, gold: Path, wrong: Path) -
     assert (values["Tokens"]["f1"], values["UAS"]["f1"], values["LAS"]["f1"]) == (100, 93.75, 87.5)
 
 
-def test_other_tokens_without_the_flag_lead_to_it(run: Run, gold: Path, other_tokens: Path, tmp_path: Path) -> None:
+def test_different_tokens_without_text_name_the_option(
+    run: Run, gold: Path, other_tokens: Path, tmp_path: Path
+) -> None:
     shorter = tmp_path / "shorter.conllu"
     shorter.write_bytes(gold.read_bytes().partition(b"\n\n")[0] + b"\n\n")
     for system, message in ((other_tokens, "sentence 2 differs at word 9"), (shorter, "has no partner")):

@@ -39,7 +39,7 @@ main()
         assert (done.returncode, done.stderr) == (0, "")
         assert done.stdout.count("\troot\t") == 2
 
-    def test_never_imported_by_the_others_nor_for_a_mistake(self, model: Path, data: Path, tmp_path: Path) -> None:
+    def test_other_verbs_and_wrong_options_do_not_import_it(self, model: Path, data: Path, tmp_path: Path) -> None:
         gold = data / "multiword.conllu"
         code = (
             "import contextlib, sys\n"

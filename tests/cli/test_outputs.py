@@ -92,14 +92,14 @@ def test_a_closed_output_is_an_error_and_no_traceback(model: Path, verb: str) ->
     assert done.stderr.startswith(b"error: <stdout>: standard output is closed")
 
 
-def test_a_closed_output_that_is_not_needed(model: Path, tmp_path: Path) -> None:
+def test_a_closed_output_does_not_matter_for_a_file(model: Path, tmp_path: Path) -> None:
     command = f"exec {sys.executable} -m easyfirst parse --model '{model}' -o '{tmp_path / 'out'}' >&-"
     done = subprocess.run(["sh", "-c", command], input=ROWS, capture_output=True, check=False)
     assert done.returncode == 0, done.stderr
     assert [len(sentence) for sentence in sentences((tmp_path / "out").read_bytes())] == [2]
 
 
-def test_closed_errors_print_nothing(model: Path) -> None:
+def test_a_closed_error_stream_prints_nothing(model: Path) -> None:
     command = f"exec {sys.executable} -m easyfirst parse --model '{model}' 2>&-"
     done = subprocess.run(["sh", "-c", command], input=ROWS, capture_output=True, check=False)
     assert done.returncode == 0

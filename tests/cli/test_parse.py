@@ -38,17 +38,17 @@ class TestBytes:
             BOM + ROWS + b"\n",
         ],
     )
-    def test_what_surrounds_the_words_stays(self, run: Run, model: Path, content: bytes) -> None:
+    def test_bytes_around_the_words_are_kept(self, run: Run, model: Path, content: bytes) -> None:
         done = run("parse", "-m", model, stdin=content)
         assert done.returncode == 0
         assert blanked(done.stdout) == blanked(content)
 
-    def test_deps_are_of_conllu_alone(self, run: Run, model: Path) -> None:
+    def test_deps_need_conllu_output(self, run: Run, model: Path) -> None:
         done = run("parse", "-m", model, "--deps", "--to", "json", stdin=ROWS)
         assert done.returncode == 2
         assert done.stderr.startswith(b"error: --deps is for CoNLL-U")
 
-    def test_a_packed_file_is_called_so(self, run: Run, model: Path) -> None:
+    def test_a_compressed_input_is_named(self, run: Run, model: Path) -> None:
         done = run("parse", "-m", model, stdin=lzma.compress(ROWS))
         assert done.returncode == 2
         assert done.stderr == b"error: <stdin>: this is an xz file; unpack it first: xz -dk FILE\n"
@@ -119,7 +119,7 @@ class TestSeveralInputs:
         assert blanked(done.stdout) == blanked(first + joint + ROWS)
         assert len(sentences(done.stdout)) == 2
 
-    def test_a_missing_one_is_noticed_before_anything_is_written(self, run: Run, model: Path, data: Path) -> None:
+    def test_a_missing_input_is_reported_before_anything_is_written(self, run: Run, model: Path, data: Path) -> None:
         done = run("parse", "-m", model, data / "multiword.conllu", data / "missing.conllu")
         assert (done.returncode, done.stdout) == (2, b"")
 
@@ -148,7 +148,7 @@ class TestErrors:
         assert "use --from text" in message
         assert "use --from lines, or --from tokens" in message
 
-    def test_a_text_where_a_file_is_to_be(self, run: Run, model: Path) -> None:
+    def test_a_text_instead_of_a_file_name(self, run: Run, model: Path) -> None:
         message = self.error(run("parse", "-m", model, "The fox jumps."))
         assert "The fox jumps.: there is no such file; check the name; a text itself goes with --text" in message
         assert "--text" not in self.error(run("parse", "-m", model, "fox.conllu"))
@@ -198,7 +198,7 @@ def test_version(run: Run) -> None:
     assert run("--version").stdout == b"easyfirst 0.3.0.dev0\n"
 
 
-def test_tags_of_another_tagset_are_noticed(run: Run, xpos_model: Path, data: Path) -> None:
+def test_unknown_tags_give_a_warning(run: Run, xpos_model: Path, data: Path) -> None:
     content = (data / "multiword.conllu").read_bytes()
     assert b"warning" not in run("parse", "--model", xpos_model, stdin=content).stderr
     foreign = b"1\tYes\t_\t_\tFOREIGN\t_\t_\t_\t_\t_\n\n"

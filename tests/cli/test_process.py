@@ -40,8 +40,10 @@ TREEBANK = TOY / "handwritten.conllu"
         "nothing",
     ],
 )
-def test_each_verb_as_in_this_process(run: Run, process: Run, text_model: Path, tmp_path: Path, arguments: str) -> None:
-    """The other tests run the command in this process, which has everything imported: a fresh one does the same."""
+def test_a_fresh_process_gives_the_same_as_this_one(
+    run: Run, process: Run, text_model: Path, tmp_path: Path, arguments: str
+) -> None:
+    """The other tests run in this process, where all modules are imported and all variables set already."""
     places = {"MODEL": text_model, "TREEBANK": TREEBANK, "OUT": tmp_path / "out", "OUT.npz": tmp_path / "out.npz"}
     words = [places.get(word, word.replace("_", " ")) for word in arguments.split()]
     here, alone = (call(*words) for call in (run, process))
@@ -62,7 +64,7 @@ def test_streaming_one_by_one(model: Path) -> None:
         assert process.wait(PATIENCE) == 0
 
 
-def test_a_reader_that_stops(model: Path) -> None:
+def test_a_closed_pipe(model: Path) -> None:
     command = [sys.executable, "-m", "easyfirst", "parse", "-m", str(model), "--batch-size", "1"]
     pipe = subprocess.PIPE
     with subprocess.Popen(command, stdin=pipe, stdout=pipe, stderr=pipe) as process:
@@ -95,7 +97,7 @@ def test_interrupt(model: Path, tmp_path: Path, number: signal.Signals, code: in
 
 @pytest.mark.skipif(os.name == "nt", reason="no pseudo-terminals on Windows")
 @pytest.mark.parametrize(("options", "has_columns"), [([], False), (["--deps"], True)])
-def test_a_terminal_gets_a_drawing_unless_a_column_is_asked_for(
+def test_a_terminal_gets_a_drawing_unless_an_option_needs_columns(
     model: Path, options: list[str], has_columns: bool
 ) -> None:
     master, slave = os.openpty()

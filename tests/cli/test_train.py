@@ -117,7 +117,7 @@ class TestData:
         assert not (tmp_path / "m").exists()
 
     @pytest.mark.parametrize(("tags", "kind"), [("xpos", "XPOS"), ("both", "XPOS")])
-    def test_tags_that_are_not_there(self, train: Train, data: Path, tmp_path: Path, tags: str, kind: str) -> None:
+    def test_missing_tags(self, train: Train, data: Path, tmp_path: Path, tags: str, kind: str) -> None:
         scripts = data / "scripts.conllu"
         wanted = f"{scripts}: this treebank has no {kind} tags; choose --tags upos or --tags none"
         assert train(scripts, "-o", tmp_path / "m", "--tags", tags).error == wanted
@@ -134,7 +134,7 @@ class TestData:
 
 class TestTreesInPart:
     def test_unknown_heads_cost_nothing(self, train: Train, tmp_path: Path, run: Run) -> None:
-        """Half of the heads taken out of the toy treebank."""
+        """Train on the toy treebank without half of its heads."""
         lines = TRAIN.read_text(encoding="utf-8").splitlines()
         for number, line in enumerate(lines):
             cells = line.split("\t")

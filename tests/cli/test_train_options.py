@@ -35,7 +35,7 @@ class TestOptions:
         assert (config.preset, config.network.deep_bilstm, config.training.averaging) == ("strong", True, 0.999)
         assert len(load(tmp_path / "m").parse(read_conllu(dev))) == 4
 
-    def test_all_at_once(self, train: Train, tmp_path: Path) -> None:
+    def test_many_options_together(self, train: Train, tmp_path: Path) -> None:
         vectors = tmp_path / "vectors.txt.gz"
         vectors.write_bytes(gzip.compress(b"the 0.5 1 2\ndog 3 -1 2\n"))
         done = train(
@@ -67,7 +67,7 @@ class TestOptions:
         np.testing.assert_allclose(7 * table[1:] / table[1:].max(axis=1, keepdims=True), [[0, 1, 7], [7, -1, 2]])
 
     @pytest.mark.parametrize("options", [["--tags", "none"], ["--tags", "xpos"], ["--set", "network.rnn=elman"]])
-    def test_more_of_them(self, train: Train, dev: Path, tmp_path: Path, options: list[str]) -> None:
+    def test_other_networks(self, train: Train, dev: Path, tmp_path: Path, options: list[str]) -> None:
         assert train(TRAIN, "--dev", dev, "-o", tmp_path / "m", "--epochs", "1", *options).code == 0
         assert len(load(tmp_path / "m").parse(read_conllu(dev))) == 4
 
@@ -130,7 +130,7 @@ class TestParts:
         *("--set", "tokenizer.hidden_dim=4"),
     )
 
-    def test_one_after_the_other(self, train: Train, tmp_path: Path) -> None:
+    def test_parts_trained_one_by_one(self, train: Train, tmp_path: Path) -> None:
         out = tmp_path / "m"
         done = train(TRAIN, "-o", out, "--parts", "tokenizer", *self.SMALL)
         last = done.stderr.splitlines()[-1]

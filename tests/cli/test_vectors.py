@@ -66,7 +66,7 @@ def test_quiet_and_to_a_device(run: Run, tmp_path: Path) -> None:
 
 
 @NEEDS_TORCH
-def test_beside_others_and_into_a_training(run: Run, tmp_path: Path) -> None:
+def test_beside_other_vectors_and_used_in_training(run: Run, tmp_path: Path) -> None:
     (tmp_path / "others.txt").write_text("fox 1 0\nzebra 0 3\n", encoding="utf-8")
     found = made(run, tmp_path / "both.npz", "--beside", tmp_path / "others.txt")
     fox, zebra = (found.vectors[found.words.index(word)] for word in ("fox", "zebra"))

@@ -118,7 +118,7 @@ def test_a_model_needs_no_card(saved: Path) -> None:
 
 
 def test_a_setting_added_later_has_its_default(saved: Path, make_model: MakeModel) -> None:
-    """As for a model written before the setting was there."""
+    """A model may have been written before the setting existed."""
     edit_config(saved, lambda values: values["network"].pop("rnn"))
     network = json.loads((saved / "config.json").read_bytes())["network"]
     repack(saved, make_model().arrays, network=network)

@@ -31,7 +31,7 @@ def replace_that_stops_at(n: int, error: BaseException) -> Callable[[Path, Path]
 
 
 class Killed(BaseException):
-    """Stands for the end of the process."""
+    """The end of the process."""
 
 
 @pytest.mark.parametrize("stop", range(4))

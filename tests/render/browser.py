@@ -1,4 +1,4 @@
-"""A headless Chromium, spoken to in its own protocol over a pipe: https://chromedevtools.github.io/devtools-protocol/."""
+"""A headless Chromium, controlled by its own protocol over a pipe: https://chromedevtools.github.io/devtools-protocol/."""
 
 from __future__ import annotations
 
@@ -110,7 +110,7 @@ class Browser:
             self.call("Input.dispatchKeyEvent", type=kind, key=key, code=key, windowsVirtualKeyCode=code, **more)
 
     def type(self, text: str) -> None:
-        """Where the cursor is."""
+        """Insert a text at the cursor."""
         self.call("Input.insertText", text=text)
 
     def screenshot(self) -> bytes:

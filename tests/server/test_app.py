@@ -100,7 +100,7 @@ def test_bad_input(server: Server, body: bytes, status: int, message: str) -> No
     assert len(answer.json["error"]) <= 600
 
 
-def test_a_body_whose_length_is_not_told_is_bounded_too(server: Server) -> None:
+def test_a_chunked_body_is_bounded_too(server: Server) -> None:
     connection = http.client.HTTPConnection(urlsplit(server.address).netloc, timeout=PATIENCE)
     connection.request("POST", "/parse", iter([b"x" * 30_000] * 2), {"Content-Type": "application/json"})
     assert connection.getresponse().status == 413
@@ -135,7 +135,7 @@ def test_other_mistakes(server: Server) -> None:
         ("localhost", "null", 403),
     ],
 )
-def test_who_is_served(server: Server, host: str, origin: str | None, status: int) -> None:
+def test_hosts_and_origins(server: Server, host: str, origin: str | None, status: int) -> None:
     headers = {"Host": host} | ({"Origin": origin} if origin else {})
     for method, path, body in (("GET", "/health", None), ("POST", "/parse", {"text": "A fox."})):
         answer = server.ask(method, path, body, headers)
@@ -197,7 +197,7 @@ def test_a_slow_body(model: Path) -> None:
 
 
 class Gated(Parser):
-    """A parser that waits until it is let through, and fails if it is told to."""
+    """A parser that waits for its gate, and raises its error if it has one."""
 
     def __init__(self) -> None:
         super().__init__(small_model("both"), tokenizer=small_tokenizer(), tagger=small_tagger())

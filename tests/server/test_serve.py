@@ -65,13 +65,13 @@ def test_a_port_that_is_taken(run: Run, model: Path) -> None:
         (["--port", "70000"], "port"),
     ],
 )
-def test_options_that_cannot_be(run: Run, options: list[str], message: str) -> None:
+def test_invalid_options(run: Run, options: list[str], message: str) -> None:
     done = run("serve", "--no-open", "--port", "0", *options)
     assert (done.returncode, done.stdout) == (2, b"")
     assert message in done.stderr.decode()
 
 
-def test_a_warning_if_others_can_reach_it(model: Path) -> None:
+def test_a_warning_if_other_machines_can_reach_it(model: Path) -> None:
     with running(model, "--host", "0.0.0.0", "--allow-host", "parser.example") as server:
         assert server.address.startswith("http://127.0.0.1:")
         for name, status in (("parser.example", 200), ("other.example", 421)):
@@ -81,7 +81,7 @@ def test_a_warning_if_others_can_reach_it(model: Path) -> None:
     assert errors.startswith("warning: 0.0.0.0 can be reached from other machines, by anyone")
 
 
-def test_version_six() -> None:
+def test_an_ipv6_address() -> None:
     try:
         listening = bind("::1", 0)
     except ConfigError:
@@ -92,7 +92,7 @@ def test_version_six() -> None:
 
 @pytest.mark.skipif(os.name == "nt", reason="there are no such signals")
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
-def test_what_is_in_work_is_finished(model: Path, number: int) -> None:
+def test_accepted_requests_are_finished_before_the_end(model: Path, number: int) -> None:
     with running(model) as server, ThreadPoolExecutor() as pool:
         asked = {"tokens": [["fox"] * 500] * 20}
         answers = [pool.submit(server.parse, asked) for _ in range(3)]
@@ -104,13 +104,13 @@ def test_what_is_in_work_is_finished(model: Path, number: int) -> None:
 
 @pytest.mark.skipif(os.name == "nt", reason="there are no such signals")
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
-def test_it_can_be_stopped_as_soon_as_it_says_that_it_is_there(model: Path, number: int) -> None:
+def test_it_can_be_stopped_as_soon_as_it_prints_its_address(model: Path, number: int) -> None:
     with running(model) as server:
         assert server.stop(number) == (0, "stopped\n", "")
 
 
 @pytest.mark.skipif(os.name == "nt", reason="the browser is a shell script")
-def test_the_page_is_opened_if_asked_for(model: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_open(model: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     browser, opened = tmp_path / "browser", tmp_path / "opened"
     browser.write_text(f'#!/bin/sh\necho "$1" > {opened}.part && mv {opened}.part {opened}\n')
     browser.chmod(0o755)
@@ -120,7 +120,7 @@ def test_the_page_is_opened_if_asked_for(model: Path, tmp_path: Path, monkeypatc
         assert opened.read_text() == f"{server.address}\n"
 
 
-def test_requests_are_logged_if_asked_for(model: Path) -> None:
+def test_log_requests(model: Path) -> None:
     with running(model, "--log-requests") as server:
         server.ask("GET", "/health")
         code, output, _ = server.stop()
