@@ -1,11 +1,8 @@
-"""The command as a real process, and small models for it to use."""
+"""The command, in this process and as its own, and small models for it to use."""
 
 from __future__ import annotations
 
 import datetime
-import subprocess
-import sys
-from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -16,12 +13,12 @@ from easyfirst.model.parser_config import preset
 from easyfirst.model.parser_store import ParserModel, save_parser, sizes_of
 from easyfirst.model.parser_vocabulary import ParserVocabulary
 from easyfirst.model.parser_weights import initial_parser
+from easyfirst.parser import Parser
 from easyfirst.treebank.conllu import read_conllu
 from easyfirst.treebank.scores import score
-
-SMALL = {"word_dim": 6, "tag_dim": 3, "relation_dim": 3, "vector_dim": 8, "tree_dim": 5, "hidden_dim": 7}
-
-Run = Callable[..., "subprocess.CompletedProcess[bytes]"]
+from tests.cli.tiny_training import TOY, Train, train_tiny
+from tests.commands import Run, run_here, run_process
+from tests.small_models import SMALL, small_model, small_tagger, small_tokenizer
 
 
 @pytest.fixture(scope="session")
@@ -31,15 +28,14 @@ def data() -> Path:
 
 @pytest.fixture(scope="session")
 def run() -> Run:
-    """``run("parse", "--model", path, stdin=b"...")``; nothing may ever end in a traceback."""
+    """The command in this process: ``run("parse", "--model", path, stdin=b"...")``."""
+    return run_here
 
-    def call(*arguments: str | Path, stdin: bytes = b"") -> subprocess.CompletedProcess[bytes]:
-        command = [sys.executable, "-m", "easyfirst", *map(str, arguments)]
-        done = subprocess.run(command, input=stdin, capture_output=True, timeout=60, check=False)
-        assert b"Traceback" not in done.stderr, done.stderr.decode()
-        return done
 
-    return call
+@pytest.fixture(scope="session")
+def process() -> Run:
+    """The command as a process of its own, for what depends on that."""
+    return run_process
 
 
 def _save(path: Path, treebank: Path, tags: str) -> Path:
@@ -69,3 +65,26 @@ def model(tmp_path_factory: pytest.TempPathFactory, data: Path) -> Path:
 def xpos_model(tmp_path_factory: pytest.TempPathFactory, data: Path) -> Path:
     """A model that needs XPOS."""
     return _save(tmp_path_factory.mktemp("models") / "xpos", data / "multiword.conllu", "xpos")
+
+
+@pytest.fixture(scope="session")
+def text_model(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A model that reads raw text and has no calibration."""
+    path = tmp_path_factory.mktemp("models") / "text"
+    Parser(small_model("both"), tokenizer=small_tokenizer(), tagger=small_tagger()).save(path)
+    return path
+
+
+@pytest.fixture(scope="session")
+def train() -> Train:
+    """``train(TRAIN, "--out", path)`` with a tiny network, in this process."""
+    return train_tiny
+
+
+@pytest.fixture(scope="session")
+def dev(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Four sentences."""
+    path = tmp_path_factory.mktemp("data") / "dev.conllu"
+    blocks = (TOY / "dev.conllu").read_text(encoding="utf-8").split("\n\n")[:4]
+    path.write_text("\n\n".join(blocks) + "\n\n", encoding="utf-8")
+    return path

@@ -1,10 +1,8 @@
-"""``easyfirst combine``, as a process."""
+"""``easyfirst combine``."""
 
 from __future__ import annotations
 
 import json
-import subprocess
-from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
@@ -21,9 +19,9 @@ from easyfirst.model.tagger_weights import initial_tagger
 from easyfirst.parser import Parser, load
 from easyfirst.text.tagging import Tagger
 from easyfirst.treebank.conllu import read_conllu
+from tests.commands import Run
 from tests.small_models import TREEBANK, small_model, small_tagger, small_tokenizer
 
-Run = Callable[..., "subprocess.CompletedProcess[bytes]"]
 WORDS = ["The", "fox", "jumps", "over", "it"]
 
 

@@ -1,52 +1,39 @@
-"""``easyfirst calibrate``, and what a calibrated model says, as processes."""
+"""``easyfirst calibrate``, and the confidence that a calibrated model reports."""
 
 from __future__ import annotations
 
 import json
-import os
 import shutil
-import subprocess
-import sys
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from easyfirst.confidence.reliability import COVERAGES
 from easyfirst.model.bundled import bundled_models
-from easyfirst.parser import Parser, load
+from easyfirst.parser import load
 from easyfirst.treebank.conllu import read_conllu
-from tests.small_models import TREEBANK, small_model, small_tagger, small_tokenizer
-
-Run = Callable[..., "subprocess.CompletedProcess[bytes]"]
-
-
-@pytest.fixture(scope="module")
-def plain(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A model for raw text that cannot say how sure it is."""
-    path = tmp_path_factory.mktemp("models") / "plain"
-    Parser(small_model("both"), tokenizer=small_tokenizer(), tagger=small_tagger()).save(path)
-    return path
+from tests.commands import Run
+from tests.small_models import TREEBANK
 
 
 @pytest.fixture(scope="module")
-def calibrated(plain: Path, run: Run) -> Path:
-    path = plain.with_name("calibrated")
-    shutil.copytree(plain, path)
+def calibrated(text_model: Path, tmp_path_factory: pytest.TempPathFactory, run: Run) -> Path:
+    path = tmp_path_factory.mktemp("models") / "calibrated"
+    shutil.copytree(text_model, path)
     done = run("calibrate", path, TREEBANK, "--predicted-tags")
     assert done.returncode == 0, done.stderr
     return path
 
 
 class TestCalibrate:
-    def test_what_it_writes(self, calibrated: Path, plain: Path) -> None:
+    def test_what_it_writes(self, calibrated: Path, text_model: Path) -> None:
         calibration = load(calibrated).model.calibration
         assert calibration is not None
         assert calibration.fitted_on.tags == "predicted"
         assert calibration.fitted_on.file == TREEBANK.name
-        assert (calibrated / "weights.safetensors").read_bytes() == (plain / "weights.safetensors").read_bytes()
+        assert (calibrated / "weights.safetensors").read_bytes() == (text_model / "weights.safetensors").read_bytes()
         assert "## Confidence" in (calibrated / "README.md").read_text(encoding="utf-8")
-        assert {path.name for path in calibrated.iterdir()} - {path.name for path in plain.iterdir()} == {
+        assert {path.name for path in calibrated.iterdir()} - {path.name for path in text_model.iterdir()} == {
             "confidence.json"
         }
 
@@ -57,8 +44,8 @@ class TestCalibrate:
         for name in ("confidence.json", "README.md"):
             assert (tmp_path / "again" / name).read_bytes() == (calibrated / name).read_bytes()
 
-    def test_from_stdin(self, plain: Path, tmp_path: Path, run: Run) -> None:
-        shutil.copytree(plain, tmp_path / "model")
+    def test_from_stdin(self, text_model: Path, tmp_path: Path, run: Run) -> None:
+        shutil.copytree(text_model, tmp_path / "model")
         done = run("calibrate", tmp_path / "model", "-", stdin=TREEBANK.read_bytes())
         assert done.returncode == 0
         assert b"| arcs | " in done.stdout
@@ -73,11 +60,11 @@ class TestCalibrate:
             (b"not conllu\n", b"<stdin>:1"),
         ],
     )
-    def test_bad_input(self, plain: Path, run: Run, content: bytes, message: bytes) -> None:
-        done = run("calibrate", plain, "-", stdin=content)
+    def test_bad_input(self, text_model: Path, run: Run, content: bytes, message: bytes) -> None:
+        done = run("calibrate", text_model, "-", stdin=content)
         assert done.returncode == 2
         assert message in done.stderr
-        assert not (plain / "confidence.json").exists()
+        assert not (text_model / "confidence.json").exists()
 
     def test_tags_without_a_tagger(self, model: Path, run: Run) -> None:
         done = run("calibrate", model, TREEBANK, "--predicted-tags")
@@ -119,8 +106,8 @@ class TestParse:
         assert b"confidence " in done.stdout
         assert b"the input has no steps" not in done.stdout
 
-    def test_json_always_has_it(self, calibrated: Path, plain: Path, run: Run) -> None:
-        for path, is_there in ((calibrated, True), (plain, False)):
+    def test_json_always_has_it(self, calibrated: Path, text_model: Path, run: Run) -> None:
+        for path, is_there in ((calibrated, True), (text_model, False)):
             done = run("parse", "-m", path, "--to", "json", "-q", TREEBANK)
             first = max(map(json.loads, done.stdout.splitlines()), key=lambda found: len(found["words"]))
             assert (first["confidence"] is not None) == is_there
@@ -133,8 +120,8 @@ class TestParse:
         )
         assert done.stdout.count(b"%") == 3
 
-    def test_a_model_that_cannot(self, plain: Path, run: Run, tmp_path: Path) -> None:
-        done = run("parse", "-m", plain, "--confidence", "-o", tmp_path / "out.conllu", TREEBANK)
+    def test_a_model_that_cannot(self, text_model: Path, run: Run, tmp_path: Path) -> None:
+        done = run("parse", "-m", text_model, "--confidence", "-o", tmp_path / "out.conllu", TREEBANK)
         assert done.returncode == 2
         assert b"has no calibration" in done.stderr
         assert b"easyfirst calibrate" in done.stderr
@@ -148,12 +135,11 @@ class TestEvaluate:
         assert b"ECE" in done.stdout
         assert b"of all wrong heads" in done.stdout
 
-    def test_nothing_is_cut(self, calibrated: Path) -> None:
-        command = [sys.executable, "-m", "easyfirst", "evaluate", TREEBANK, "-m", calibrated, "--confidence"]
-        environment = os.environ | {"COLUMNS": "80"}
-        done = subprocess.run(command, capture_output=True, text=True, encoding="utf-8", env=environment, check=True)
-        assert "…" not in done.stdout
-        tables = done.stdout[done.stdout.index("confidence ") :].splitlines()
+    def test_nothing_is_cut(self, calibrated: Path, run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setenv("COLUMNS", "80")
+        text = run("evaluate", TREEBANK, "-m", calibrated, "--confidence").stdout.decode()
+        assert "…" not in text
+        tables = text[text.index("confidence ") :].splitlines()
         assert max(map(len, tables)) <= 80
         assert [len(line.split()) for line in tables if line.startswith("  arcs ")] == [4, 1 + len(COVERAGES)]
 
@@ -164,15 +150,15 @@ class TestEvaluate:
         assert values["confidence"]["labels"]["accuracy"] == pytest.approx(values["full"]["LAS"] / 100)
         assert values["confidence"]["trees"]["accuracy"] == pytest.approx(values["exact"]["labelled"] / 100)
 
-    def test_what_does_not_go_together(self, calibrated: Path, plain: Path, run: Run) -> None:
-        for arguments in ([TREEBANK], ["--model", calibrated, "--text"], ["--model", plain]):
+    def test_what_does_not_go_together(self, calibrated: Path, text_model: Path, run: Run) -> None:
+        for arguments in ([TREEBANK], ["--model", calibrated, "--text"], ["--model", text_model]):
             done = run("evaluate", TREEBANK, *arguments, "--confidence")
             assert done.returncode == 2
 
 
-def test_info(calibrated: Path, plain: Path, run: Run) -> None:
+def test_info(calibrated: Path, text_model: Path, run: Run) -> None:
     assert b"calibrated on handwritten.conllu (27 sentences, tags predicted)" in run("info", calibrated).stdout
-    assert b"not calibrated" in run("info", plain).stdout
+    assert b"not calibrated" in run("info", text_model).stdout
     assert json.loads(run("info", calibrated, "--json").stdout)["confidence"]["sentences"] == 27
 
 
@@ -185,8 +171,8 @@ class TestExplain:
         assert text.count("[") == 3
         assert "Yes  (the whole tree: 100 %)" in text
 
-    def test_json_has_the_steps_of_parse(self, plain: Path, run: Run) -> None:
-        arguments = ("-m", plain, "--to", "json", TREEBANK)
+    def test_json_has_the_steps_of_parse(self, text_model: Path, run: Run) -> None:
+        arguments = ("-m", text_model, "--to", "json", TREEBANK)
         parsed = [json.loads(line) for line in run("parse", "-q", "--batch-size", "1", *arguments).stdout.splitlines()]
         found = [json.loads(line) for line in run("explain", "-n", "2", *arguments).stdout.splitlines()]
         assert [{key: one[key] for key in one if key != "steps"} for one in found] == parsed
@@ -201,24 +187,26 @@ class TestExplain:
                 }
 
     @pytest.mark.parametrize("source", ["text", "lines"])
-    def test_text(self, plain: Path, run: Run, source: str) -> None:
+    def test_text(self, text_model: Path, run: Run, source: str) -> None:
         done = run(
-            "explain", "-m", plain, "--from", source, "--to", "json", stdin=b"The fox jumps.\n\nIt likes apples.\n"
+            "explain", "-m", text_model, "--from", source, "--to", "json", stdin=b"The fox jumps.\n\nIt likes apples.\n"
         )
         assert done.returncode == 0
         forms = [word["form"] for line in done.stdout.splitlines() for word in json.loads(line)["words"]]
         assert "".join(forms) == "Thefoxjumps.Itlikesapples."
 
-    def test_page(self, plain: Path, run: Run, tmp_path: Path) -> None:
-        done = run("explain", "-m", plain, "-t", "The fox likes apples.", "--to", "html", "-o", tmp_path / "steps.html")
+    def test_page(self, text_model: Path, run: Run, tmp_path: Path) -> None:
+        done = run(
+            "explain", "-m", text_model, "-t", "The fox likes apples.", "--to", "html", "-o", tmp_path / "steps.html"
+        )
         assert (done.returncode, done.stdout) == (0, b"")
         assert "runners-up" in (tmp_path / "steps.html").read_text(encoding="utf-8")
 
-    def test_nothing(self, plain: Path, run: Run) -> None:
-        assert run("explain", "-m", plain).stdout == b""
+    def test_nothing(self, text_model: Path, run: Run) -> None:
+        assert run("explain", "-m", text_model).stdout == b""
 
     @pytest.mark.parametrize(
         "arguments", [["-t", "x", "--from", "tokens"], ["-t", "x", "file"], ["none.conllu"], ["-n", "-1", "-t", "x"]]
     )
-    def test_mistakes(self, plain: Path, run: Run, arguments: list[str]) -> None:
-        assert run("explain", "-m", plain, *arguments).returncode == 2
+    def test_mistakes(self, text_model: Path, run: Run, arguments: list[str]) -> None:
+        assert run("explain", "-m", text_model, *arguments).returncode == 2

@@ -1,17 +1,15 @@
-"""``--constraints`` and ``--keep-heads`` of ``easyfirst parse`` and ``explain``, as processes."""
+"""``--constraints`` and ``--keep-heads`` of ``easyfirst parse`` and ``explain``."""
 
 from __future__ import annotations
 
 import json
-import subprocess
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
-from tests.cli.test_parse import blanked, sentences
+from tests.cli.rows import blanked, sentences
+from tests.commands import Run
 
-Run = Callable[..., "subprocess.CompletedProcess[bytes]"]
 ROWS = (
     b"# text = Do salt the soup\r\n"
     b"1\tDo\t_\t_\t_\t_\t4\taux\t_\tFixedHead=2\r\n"

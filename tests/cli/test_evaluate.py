@@ -1,10 +1,8 @@
-"""``easyfirst evaluate`` as a process."""
+"""``easyfirst evaluate``."""
 
 from __future__ import annotations
 
 import json
-import subprocess
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -13,8 +11,7 @@ from easyfirst.parser import load
 from easyfirst.treebank.conllu import read_conllu
 from easyfirst.treebank.scores import score
 from easyfirst.treebank.text_scores import score_text
-
-Run = Callable[..., "subprocess.CompletedProcess[bytes]"]
+from tests.commands import Run
 
 
 @pytest.fixture
@@ -81,7 +78,7 @@ def test_stdin(run: Run, gold: Path) -> None:
     assert values["full"]["LAS"] == 100
 
 
-def test_exactly_one_side_to_judge(run: Run, gold: Path, model: Path) -> None:
+def test_exactly_one_system_is_compared(run: Run, gold: Path, model: Path) -> None:
     for arguments in ([gold], [gold, gold, "--model", model], ["-", "-"]):
         done = run("evaluate", *arguments)
         assert done.returncode == 2
@@ -137,7 +134,9 @@ def test_text_of_equal_words_and_from_stdin(run: Run, gold: Path, wrong: Path) -
     assert (values["Tokens"]["f1"], values["UAS"]["f1"], values["LAS"]["f1"]) == (100, 93.75, 87.5)
 
 
-def test_other_tokens_without_the_flag_lead_to_it(run: Run, gold: Path, other_tokens: Path, tmp_path: Path) -> None:
+def test_different_tokens_without_text_name_the_option(
+    run: Run, gold: Path, other_tokens: Path, tmp_path: Path
+) -> None:
     shorter = tmp_path / "shorter.conllu"
     shorter.write_bytes(gold.read_bytes().partition(b"\n\n")[0] + b"\n\n")
     for system, message in ((other_tokens, "sentence 2 differs at word 9"), (shorter, "has no partner")):

@@ -1,11 +1,9 @@
-"""``easyfirst info`` as a process."""
+"""``easyfirst info``."""
 
 from __future__ import annotations
 
 import json
 import shutil
-import subprocess
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -15,8 +13,7 @@ from easyfirst.cli.inputs import warn_of_name
 from easyfirst.model import bundled
 from easyfirst.model.parser_store import load_parser
 from easyfirst.parser import load
-
-Run = Callable[..., "subprocess.CompletedProcess[bytes]"]
+from tests.commands import Run
 
 
 def test_json(run: Run, xpos_model: Path) -> None:

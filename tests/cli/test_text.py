@@ -1,4 +1,4 @@
-"""Raw text on the command line, as real processes: what goes in, what comes out, and what is refused."""
+"""Raw text on the command line: what goes in, what comes out, and what is refused."""
 
 from __future__ import annotations
 
@@ -11,36 +11,28 @@ from pathlib import Path
 
 import pytest
 
-from easyfirst.parser import Parser, load
-from tests.cli.conftest import Run
-from tests.small_models import small_model, small_tagger, small_tokenizer
+from easyfirst.parser import load
+from tests.commands import Run
 
 TEXT = "The black fox likes apples. It isn't lazy!"
 
 
-@pytest.fixture(scope="module")
-def nlp(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    path = tmp_path_factory.mktemp("models") / "nlp"
-    Parser(small_model("both"), tokenizer=small_tokenizer(), tagger=small_tagger()).save(path)
-    return path
-
-
-def test_text_to_conllu(run: Run, nlp: Path) -> None:
-    done = run("parse", "--model", nlp, "--text", TEXT)
+def test_text_to_conllu(run: Run, text_model: Path) -> None:
+    done = run("parse", "--model", text_model, "--text", TEXT)
     assert done.returncode == 0
     assert done.stderr == b""
-    assert done.stdout.decode() == "# newdoc\n" + load(nlp)(TEXT).to_conllu()
+    assert done.stdout.decode() == "# newdoc\n" + load(text_model)(TEXT).to_conllu()
 
 
-def test_text_to_trees(run: Run, nlp: Path) -> None:
-    done = run("parse", "--model", nlp, "--text", TEXT, "--to", "tree")
-    assert done.stdout.decode() == "".join(f"{parse.draw()}\n\n" for parse in load(nlp)(TEXT))
+def test_text_to_trees(run: Run, text_model: Path) -> None:
+    done = run("parse", "--model", text_model, "--text", TEXT, "--to", "tree")
+    assert done.stdout.decode() == "".join(f"{parse.draw()}\n\n" for parse in load(text_model)(TEXT))
 
 
-def test_text_to_json(run: Run, nlp: Path) -> None:
-    done = run("parse", "--model", nlp, "--text", TEXT, "--to", "json")
+def test_text_to_json(run: Run, text_model: Path) -> None:
+    done = run("parse", "--model", text_model, "--text", TEXT, "--to", "json")
     lines = [json.loads(line) for line in done.stdout.splitlines()]
-    document = load(nlp)(TEXT)
+    document = load(text_model)(TEXT)
     assert [line["words"] for line in lines] == [parse.to_dict()["words"] for parse in document]
     for line in lines:
         assert line["document"] == 1
@@ -48,9 +40,9 @@ def test_text_to_json(run: Run, nlp: Path) -> None:
         assert line["text"] == TEXT[first:last]
 
 
-def test_on_a_terminal_a_tree_is_drawn(nlp: Path) -> None:
+def test_on_a_terminal_a_tree_is_drawn(text_model: Path) -> None:
     ours, theirs = pty.openpty()
-    command = [sys.executable, "-m", "easyfirst", "parse", "--model", str(nlp), "--text", "The fox"]
+    command = [sys.executable, "-m", "easyfirst", "parse", "--model", str(text_model), "--text", "The fox"]
     with subprocess.Popen(command, stdout=theirs, stderr=subprocess.PIPE) as process:
         os.close(theirs)
         shown = b""
@@ -68,35 +60,35 @@ def test_on_a_terminal_a_tree_is_drawn(nlp: Path) -> None:
     assert b"\t" not in shown
 
 
-def test_documents_are_separated_by_blank_lines(run: Run, nlp: Path, tmp_path: Path) -> None:
+def test_documents_are_separated_by_blank_lines(run: Run, text_model: Path, tmp_path: Path) -> None:
     (tmp_path / "a.txt").write_text("One fox.\nSame document.\n\n \nAnother one.", encoding="utf-8")
     (tmp_path / "b.txt").write_bytes(b"\xef\xbb\xbf\r\nThird.\r\n")
-    done = run("parse", "--model", nlp, "--from", "text", tmp_path / "a.txt", tmp_path / "b.txt")
+    done = run("parse", "--model", text_model, "--from", "text", tmp_path / "a.txt", tmp_path / "b.txt")
     assert done.returncode == 0
     assert done.stdout.count(b"# newdoc\n") == 3
     assert done.stdout.split(b"# newdoc\n")[3].startswith(b"# text = T")
 
 
-def test_a_sentence_a_line(run: Run, nlp: Path) -> None:
-    done = run("parse", "--model", nlp, "--from", "lines", stdin=b"One fox. Two foxes.\n\nA dog\n")
+def test_a_sentence_a_line(run: Run, text_model: Path) -> None:
+    done = run("parse", "--model", text_model, "--from", "lines", stdin=b"One fox. Two foxes.\n\nA dog\n")
     texts = [line for line in done.stdout.splitlines() if line.startswith(b"# text")]
     assert texts == [b"# text = One fox. Two foxes.", b"# text = A dog"]
 
 
-def test_lines_begin_a_document_only_after_a_blank_one(run: Run, nlp: Path) -> None:
-    done = run("parse", "--model", nlp, "--from", "lines", stdin=b"One fox\nTwo foxes\n\nA dog\nA cat\n")
+def test_lines_begin_a_document_only_after_a_blank_one(run: Run, text_model: Path) -> None:
+    done = run("parse", "--model", text_model, "--from", "lines", stdin=b"One fox\nTwo foxes\n\nA dog\nA cat\n")
     comments = [line for line in done.stdout.splitlines() if line.startswith(b"# ")]
     texts = [b"# text = One fox", b"# text = Two foxes", b"# newdoc", b"# text = A dog", b"# text = A cat"]
     assert comments == [b"# newdoc", *texts]
 
 
 @pytest.mark.parametrize("source", ["text", "lines"])
-def test_places_in_the_file(run: Run, nlp: Path, tmp_path: Path, source: str) -> None:
+def test_places_in_the_file(run: Run, text_model: Path, tmp_path: Path, source: str) -> None:
     content = "\r\nÖne fox.\r\nSame document.\n\n \nAnother 🦊."
     (tmp_path / "a.txt").write_bytes(b"\xef\xbb\xbf" + content.encode())
     (tmp_path / "b.txt").write_bytes(b"A dog.")
     names = (tmp_path / "a.txt", tmp_path / "b.txt")
-    done = run("parse", "--model", nlp, "--from", source, "--to", "json", *names)
+    done = run("parse", "--model", text_model, "--from", source, "--to", "json", *names)
     lines = [json.loads(line) for line in done.stdout.splitlines()]
     starts = {line["document"]: line["document_start"] for line in lines}
     expected = ["Öne", "Another"] if source == "text" else ["Öne", "Same", "Another"]
@@ -107,21 +99,21 @@ def test_places_in_the_file(run: Run, nlp: Path, tmp_path: Path, source: str) ->
         assert whole[line["document_start"] + first : line["document_start"] + last] == line["text"]
 
 
-def test_a_table_inside_a_text_is_no_conllu(run: Run, nlp: Path) -> None:
-    done = run("parse", "--model", nlp, "--from", "text", stdin=b"A table:\n1\ta" + b"\tx" * 8 + b"\n")
+def test_a_table_inside_a_text_is_no_conllu(run: Run, text_model: Path) -> None:
+    done = run("parse", "--model", text_model, "--from", "text", stdin=b"A table:\n1\ta" + b"\tx" * 8 + b"\n")
     assert done.returncode == 0, done.stderr
 
 
-def test_tokens_are_tagged(run: Run, nlp: Path) -> None:
-    done = run("parse", "--model", nlp, "--from", "tokens", stdin=b"The fox\n")
+def test_tokens_are_tagged(run: Run, text_model: Path) -> None:
+    done = run("parse", "--model", text_model, "--from", "tokens", stdin=b"The fox\n")
     rows = [line.split(b"\t") for line in done.stdout.splitlines() if line]
     assert all(row[3] != b"_" and row[4] != b"_" for row in rows)
 
 
-def test_conllu_keeps_its_columns_unless_asked(run: Run, nlp: Path) -> None:
+def test_conllu_keeps_its_columns_unless_asked(run: Run, text_model: Path) -> None:
     given = b"1\tThe\t_\t_\t_\t_\t_\t_\t_\t_\n2\tfox\t_\tX\t_\t_\t_\t_\t_\t_\n\n"
-    plain = run("parse", "--model", nlp, stdin=given)
-    tagged = run("parse", "--model", nlp, "--write-tags", stdin=given)
+    plain = run("parse", "--model", text_model, stdin=given)
+    tagged = run("parse", "--model", text_model, "--write-tags", stdin=given)
     columns = [[line.split(b"\t")[3:5] for line in done.stdout.splitlines() if line] for done in (plain, tagged)]
     assert columns[0] == [[b"_", b"_"], [b"X", b"_"]]
     assert b"_" not in columns[1][0]
@@ -129,16 +121,16 @@ def test_conllu_keeps_its_columns_unless_asked(run: Run, nlp: Path) -> None:
 
 
 @pytest.mark.parametrize("text", ["", "  \n "])
-def test_nothing_in_nothing_out(run: Run, nlp: Path, text: str) -> None:
+def test_nothing_in_nothing_out(run: Run, text_model: Path, text: str) -> None:
     for options in (["--text", text], ["--from", "text"]):
-        done = run("parse", "--model", nlp, *options, stdin=text.encode())
+        done = run("parse", "--model", text_model, *options, stdin=text.encode())
         assert done.returncode == 0
         assert done.stdout == b""
 
 
 class TestRefused:
-    def test_text_and_files(self, run: Run, nlp: Path) -> None:
-        done = run("parse", "--model", nlp, "--text", "a", "file.txt")
+    def test_text_and_files(self, run: Run, text_model: Path) -> None:
+        done = run("parse", "--model", text_model, "--text", "a", "file.txt")
         assert done.returncode == 2
         assert done.stderr == b"error: --text is the input itself; leave out INPUT and --from\n"
 
@@ -147,32 +139,32 @@ class TestRefused:
         assert done.returncode == 2
         assert b"error: the model has no tokenizer, so it cannot read raw text" in done.stderr
 
-    def test_conllu_as_text(self, run: Run, nlp: Path) -> None:
-        done = run("parse", "--model", nlp, "--from", "text", stdin=b"# text = a\n1\ta" + b"\t_" * 8 + b"\n\n")
+    def test_conllu_as_text(self, run: Run, text_model: Path) -> None:
+        done = run("parse", "--model", text_model, "--from", "text", stdin=b"# text = a\n1\ta" + b"\t_" * 8 + b"\n\n")
         assert done.returncode == 2
         assert done.stderr == b"error: <stdin>:2: this looks like CoNLL-U; use --from conllu\n"
 
-    def test_bytes_that_are_no_text(self, run: Run, nlp: Path) -> None:
-        done = run("parse", "--model", nlp, "--from", "text", stdin=b"caf\xe9\n")
+    def test_bytes_that_are_no_text(self, run: Run, text_model: Path) -> None:
+        done = run("parse", "--model", text_model, "--from", "text", stdin=b"caf\xe9\n")
         assert done.returncode == 2
         assert b"<stdin>:1" in done.stderr
 
-    def test_a_missing_file_and_a_missing_model(self, run: Run, nlp: Path, tmp_path: Path) -> None:
-        assert run("parse", "--model", nlp, "--from", "text", tmp_path / "none.txt").returncode == 2
+    def test_a_missing_file_and_a_missing_model(self, run: Run, text_model: Path, tmp_path: Path) -> None:
+        assert run("parse", "--model", text_model, "--from", "text", tmp_path / "none.txt").returncode == 2
         done = run("parse", "--model", "xx", "--text", "a")
         assert done.returncode == 2
         assert b"there is no model xx, neither a directory nor bundled" in done.stderr
 
 
 class TestEvaluate:
-    def test_of_raw_text(self, run: Run, nlp: Path, data: Path) -> None:
-        done = run("evaluate", data / "multiword.conllu", "--model", nlp, "--text", "--json")
+    def test_of_raw_text(self, run: Run, text_model: Path, data: Path) -> None:
+        done = run("evaluate", data / "multiword.conllu", "--model", text_model, "--text", "--json")
         assert done.returncode == 0, done.stderr
         scores = json.loads(done.stdout)["text"]
         assert set(scores) == {"Tokens", "Sentences", "Words", "UPOS", "XPOS", "UAS", "LAS"}
 
-    def test_with_predicted_tags(self, run: Run, nlp: Path, model: Path, data: Path) -> None:
-        done = run("evaluate", data / "multiword.conllu", "--model", nlp, "--predicted-tags", "--json")
+    def test_with_predicted_tags(self, run: Run, text_model: Path, model: Path, data: Path) -> None:
+        done = run("evaluate", data / "multiword.conllu", "--model", text_model, "--predicted-tags", "--json")
         assert done.returncode == 0, done.stderr
         done = run("evaluate", data / "multiword.conllu", "--model", model, "--predicted-tags")
         assert done.returncode == 2
@@ -180,18 +172,18 @@ class TestEvaluate:
 
 
 class TestModels:
-    def test_pack(self, run: Run, nlp: Path, tmp_path: Path) -> None:
-        done = run("pack", nlp, "--out", tmp_path / "small")
+    def test_pack(self, run: Run, text_model: Path, tmp_path: Path) -> None:
+        done = run("pack", text_model, "--out", tmp_path / "small")
         assert done.returncode == 0, done.stderr
-        sizes = [(path / "weights.safetensors").stat().st_size for path in (nlp, tmp_path / "small")]
+        sizes = [(path / "weights.safetensors").stat().st_size for path in (text_model, tmp_path / "small")]
         assert sizes[1] < 0.8 * sizes[0]
         assert load(tmp_path / "small")(TEXT).text == TEXT
-        again = run("pack", nlp, "--out", tmp_path / "small")
+        again = run("pack", text_model, "--out", tmp_path / "small")
         assert again.returncode == 2
         assert b"exists already" in again.stderr
 
-    def test_info_names_the_parts(self, run: Run, nlp: Path) -> None:
-        facts = json.loads(run("info", nlp, "--json").stdout)
+    def test_info_names_the_parts(self, run: Run, text_model: Path) -> None:
+        facts = json.loads(run("info", text_model, "--json").stdout)
         assert facts["parts"] == ["tokenizer", "tagger", "parser"]
         assert facts["reads"] == "raw text, tokens, CoNLL-U"
         assert facts["gives"] == ["UPOS", "XPOS", "HEAD", "DEPREL"]

@@ -1,18 +1,16 @@
-"""``easyfirst vectors``, as a real process."""
+"""``easyfirst vectors``."""
 
 from __future__ import annotations
 
 import gzip
 import importlib.util
-import subprocess
-import sys
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 from easyfirst.model.embeddings import Embeddings, read_embeddings
-from tests.cli.conftest import Run
+from tests.commands import Run
 
 TOY = Path(__file__).parent.parent.parent / "examples" / "toy"
 TEXT = b"The fox likes 3 apples .\nA dog likes 12 foxes .\nThe dog saw the fox .\n" * 4
@@ -54,12 +52,10 @@ def test_conllu_and_raw_text(run: Run, tmp_path: Path) -> None:
 
 
 @NEEDS_TORCH
-def test_standard_input_that_is_closed(tmp_path: Path) -> None:
-    command = f"{sys.executable} -m easyfirst vectors --from {{}} -o {tmp_path / 'a.npz'} <&-"
-    for source in ("tokens", "text"):
-        done = subprocess.run(command.format(source), shell=True, capture_output=True, text=True, check=False)
-        assert done.returncode == 2
-        assert done.stderr == "error: <stdin>: standard input is closed; name a file\n"
+@pytest.mark.parametrize("source", ["tokens", "text"])
+def test_standard_input_that_is_closed(run: Run, tmp_path: Path, source: str) -> None:
+    done = run("vectors", "--from", source, "-o", tmp_path / "a.npz", stdin=None)
+    assert (done.returncode, done.stderr) == (2, b"error: <stdin>: standard input is closed; name a file\n")
 
 
 @NEEDS_TORCH
@@ -70,7 +66,7 @@ def test_quiet_and_to_a_device(run: Run, tmp_path: Path) -> None:
 
 
 @NEEDS_TORCH
-def test_beside_others_and_into_a_training(run: Run, tmp_path: Path) -> None:
+def test_beside_other_vectors_and_used_in_training(run: Run, tmp_path: Path) -> None:
     (tmp_path / "others.txt").write_text("fox 1 0\nzebra 0 3\n", encoding="utf-8")
     found = made(run, tmp_path / "both.npz", "--beside", tmp_path / "others.txt")
     fox, zebra = (found.vectors[found.words.index(word)] for word in ("fox", "zebra"))

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
 from easyfirst.model.parser_config import NetworkConfig, ParserConfig
-from easyfirst.model.parser_store import ParserModel, sizes_of
+from easyfirst.model.parser_store import ParserModel, save_parser, sizes_of
 from easyfirst.model.parser_vocabulary import ParserVocabulary
 from easyfirst.model.parser_weights import initial_parser
 from easyfirst.treebank.sentence import Sentence
@@ -49,3 +50,9 @@ def make_model(sentences: list[Sentence]) -> MakeModel:
         return ParserModel(ParserConfig("paper", settings), vocabulary, arrays, "# A card\n")
 
     return make
+
+
+@pytest.fixture
+def saved(tmp_path: Path, make_model: MakeModel) -> Path:
+    save_parser(tmp_path / "model", make_model())
+    return tmp_path / "model"

@@ -82,7 +82,7 @@ tables = st.integers(1, 4).flatmap(
 )
 
 
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
 @given(tables)
 def test_what_is_written_is_read(tmp_path: Path, table: dict[str, list[float]]) -> None:
     dim = len(next(iter(table.values())))
@@ -230,7 +230,7 @@ def test_a_zip_of_text_files_names_what_is_in_it(tmp_path: Path) -> None:
         read_embeddings(tmp_path / "glove.zip")
 
 
-@settings(max_examples=100, suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
+@settings(max_examples=100, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
 @given(st.data())
 def test_a_damaged_npz_never_fails_in_another_way(tmp_path: Path, data: st.DataObject) -> None:
     np.savez(tmp_path / "v.npz", words=np.array(["a", "b"]), vectors=np.ones((2, 3), np.float32))

@@ -1,4 +1,4 @@
-"""A headless Chromium, spoken to in its own protocol over a pipe: https://chromedevtools.github.io/devtools-protocol/."""
+"""A headless Chromium, controlled by its own protocol over a pipe: https://chromedevtools.github.io/devtools-protocol/."""
 
 from __future__ import annotations
 
@@ -8,10 +8,11 @@ import os
 import select
 import shutil
 import subprocess
-import time
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
+
+from tests.patience import PATIENCE, wait_until
 
 NAMES = ("chromium", "chromium-browser", "google-chrome", "chrome")
 FLAGS = (
@@ -27,7 +28,6 @@ FLAGS = (
     "--hide-scrollbars",
     "--remote-debugging-pipe",
 )
-PATIENCE = 60.0
 
 
 def find_browser() -> str | None:
@@ -64,7 +64,7 @@ class Browser:
             self.call("Browser.close")
         try:
             self._process.wait(timeout=10)
-        except subprocess.TimeoutExpired:
+        except subprocess.TimeoutExpired:  # it is not needed any more
             self._process.kill()
             self._process.wait()
         os.close(self._to)
@@ -95,10 +95,8 @@ class Browser:
         self.wait_for(f"location.href + ' ' + document.readyState === {json.dumps(f'{address} complete')}")
 
     def wait_for(self, expression: str) -> None:
-        """Until it is true."""
-        end = time.monotonic() + PATIENCE
-        while not self.evaluate(expression):
-            assert time.monotonic() < end, f"it never became true that {expression}"
+        """Wait until an expression is true."""
+        wait_until(lambda: self.evaluate(expression))
 
     def evaluate(self, expression: str) -> Any:
         result = self.call("Runtime.evaluate", expression=expression, returnByValue=True)
@@ -112,7 +110,7 @@ class Browser:
             self.call("Input.dispatchKeyEvent", type=kind, key=key, code=key, windowsVirtualKeyCode=code, **more)
 
     def type(self, text: str) -> None:
-        """Where the cursor is."""
+        """Insert a text at the cursor."""
         self.call("Input.insertText", text=text)
 
     def screenshot(self) -> bytes:

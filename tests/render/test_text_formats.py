@@ -15,6 +15,7 @@ from easyfirst.render.displacy import to_displacy
 from easyfirst.render.dot import draw_dot
 from easyfirst.render.drawing import Drawing
 from easyfirst.render.latex import HEAD, TAIL, draw_latex, escape_latex
+from tests.patience import PATIENCE
 from tests.render.drawings import FOX, HEBREW, NASTY, drawings
 
 NASTY_TREE = Drawing(NASTY, [*range(2, len(NASTY) + 1), 0], NASTY, NASTY, title=NASTY[0])
@@ -74,7 +75,7 @@ def test_latex_compiles(tmp_path: Path) -> None:
         HEAD + draw_latex(FOX) + draw_latex(NASTY_TREE) + draw_latex(HEBREW) + TAIL, encoding="utf-8"
     )
     command = ["xelatex", "-interaction=nonstopmode", "-halt-on-error", "-no-shell-escape", "trees.tex"]
-    done = subprocess.run(command, cwd=tmp_path, capture_output=True, timeout=300, check=False)
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, timeout=PATIENCE, check=False)
     assert done.returncode == 0, done.stdout.decode(errors="replace")[-2000:]
     assert b"Output written on trees.pdf (3 pages" in done.stdout.replace(b"\n", b" ")
 
@@ -110,7 +111,7 @@ def test_nothing_in_a_sentence_is_a_statement_of_dot(drawing: Drawing) -> None:
 @pytest.mark.skipif(shutil.which("dot") is None, reason="no Graphviz is installed")
 def test_graphviz_reads_it() -> None:
     graphs = "".join(draw_dot(drawing) for drawing in (FOX, NASTY_TREE))
-    done = subprocess.run(["dot", "-Tplain"], input=graphs.encode(), capture_output=True, timeout=120, check=False)
+    done = subprocess.run(["dot", "-Tplain"], input=graphs.encode(), capture_output=True, timeout=PATIENCE, check=False)
     assert (done.returncode, done.stderr) == (0, b"")
     edges = [line.split()[1:3] for line in done.stdout.decode().splitlines() if line.startswith("edge ")]
     assert edges[:5] == [["w3", "w1"], ["w3", "w2"], ["w4", "w3"], ["w4", "w5"], ["root4", "w4"]]

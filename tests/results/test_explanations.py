@@ -101,7 +101,7 @@ def test_the_steps_are_those_of_the_parse(parser: Parser) -> None:
         gone.append(step.attachment.modifier)
 
 
-@settings(deadline=None, max_examples=150)
+@settings(deadline=None, max_examples=60)
 @given(constrained_sentences(), st.sampled_from([1, 10_000]))
 def test_what_constraints_forbid_is_no_rival(case: tuple[Sentence, Constraints], n: int) -> None:
     sentence, constraints = case

@@ -7,7 +7,7 @@ import json
 import signal
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -17,6 +17,8 @@ from urllib.parse import urlsplit
 import pytest
 
 from easyfirst.parser import Parser
+from tests.commands import Run, run_here
+from tests.patience import PATIENCE
 from tests.small_models import small_model, small_tagger, small_tokenizer
 
 JSON = {"Content-Type": "application/json"}
@@ -35,14 +37,14 @@ class Answer:
 
 @dataclass
 class Server:
-    """A server that runs."""
+    """A running server."""
 
     process: subprocess.Popen[str]
     address: str
 
     def ask(self, method: str, path: str, body: object = None, headers: dict[str, str] | None = None) -> Answer:
-        """What is not bytes is sent as JSON."""
-        connection = http.client.HTTPConnection(urlsplit(self.address).netloc, timeout=60)
+        """Send a request. A body that is not bytes is sent as JSON."""
+        connection = http.client.HTTPConnection(urlsplit(self.address).netloc, timeout=PATIENCE)
         try:
             if body is not None and not isinstance(body, bytes):
                 body, headers = json.dumps(body).encode(), {**JSON, **(headers or {})}
@@ -56,16 +58,17 @@ class Server:
         return self.ask("POST", "/parse", body, JSON | (headers or {}))
 
     def stop(self, number: int = signal.SIGTERM) -> tuple[int, str, str]:
-        """The exit code, and what it has printed since it is there."""
+        """Stop the server by a signal, and return its exit code and its output since it started."""
         self.process.send_signal(number)
-        output, errors = self.process.communicate(timeout=60)
+        output, errors = self.process.communicate(timeout=PATIENCE)
         return self.process.returncode, output, errors
 
 
 @contextmanager
 def running(model: Path | str, *options: str) -> Iterator[Server]:
-    """A server, which must say nothing but that it has stopped and must end well."""
-    command = [sys.executable, "-m", "easyfirst", "serve", "--model", str(model), "--port", "0", "--no-open", *options]
+    """Run a server, which must print nothing but that it has stopped, and must end well. Requests may take long."""
+    arguments = ["--model", str(model), "--port", "0", "--no-open", "--timeout", str(PATIENCE), *options]
+    command = [sys.executable, "-m", "easyfirst", "serve", *arguments]
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
         assert process.stdout is not None
         assert process.stderr is not None
@@ -108,17 +111,7 @@ def server(model: Path) -> Iterator[Server]:
         yield server
 
 
-Run = Callable[..., "subprocess.CompletedProcess[str]"]
-
-
 @pytest.fixture(scope="session")
 def run() -> Run:
-    """The command, which must end by itself."""
-
-    def call(*arguments: str | Path) -> subprocess.CompletedProcess[str]:
-        command = [sys.executable, "-m", "easyfirst", *map(str, arguments)]
-        done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
-        assert "Traceback" not in done.stderr, done.stderr
-        return done
-
-    return call
+    """The command in this process, which must end by itself."""
+    return run_here

@@ -9,6 +9,7 @@ import socket
 import threading
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
@@ -26,6 +27,7 @@ from easyfirst.parser import Parser
 from easyfirst.server.app import create_app
 from easyfirst.server.limits import Limits
 from easyfirst.server.running import address_of, bind
+from tests.patience import PATIENCE, wait_until
 from tests.server.conftest import Server, running
 from tests.small_models import small_model, small_tagger, small_tokenizer
 
@@ -98,8 +100,8 @@ def test_bad_input(server: Server, body: bytes, status: int, message: str) -> No
     assert len(answer.json["error"]) <= 600
 
 
-def test_a_body_whose_length_is_not_told_is_bounded_too(server: Server) -> None:
-    connection = http.client.HTTPConnection(urlsplit(server.address).netloc, timeout=60)
+def test_a_chunked_body_is_bounded_too(server: Server) -> None:
+    connection = http.client.HTTPConnection(urlsplit(server.address).netloc, timeout=PATIENCE)
     connection.request("POST", "/parse", iter([b"x" * 30_000] * 2), {"Content-Type": "application/json"})
     assert connection.getresponse().status == 413
     connection.close()
@@ -133,7 +135,7 @@ def test_other_mistakes(server: Server) -> None:
         ("localhost", "null", 403),
     ],
 )
-def test_who_is_served(server: Server, host: str, origin: str | None, status: int) -> None:
+def test_hosts_and_origins(server: Server, host: str, origin: str | None, status: int) -> None:
     headers = {"Host": host} | ({"Origin": origin} if origin else {})
     for method, path, body in (("GET", "/health", None), ("POST", "/parse", {"text": "A fox."})):
         answer = server.ask(method, path, body, headers)
@@ -187,7 +189,7 @@ def test_a_model_that_needs_tags(tagged_model: Path) -> None:
 def test_a_slow_body(model: Path) -> None:
     with running(model, "--timeout", "0.3") as server:
         url = urlsplit(server.address)
-        with socket.create_connection((url.hostname, url.port), timeout=60) as connection:
+        with socket.create_connection((url.hostname, url.port), timeout=PATIENCE) as connection:
             head = f"POST /parse HTTP/1.1\r\nHost: {url.netloc}\r\nContent-Length: 9\r\n\r\n{{"
             connection.sendall(head.encode())
             answer = connection.recv(1 << 16)
@@ -195,7 +197,7 @@ def test_a_slow_body(model: Path) -> None:
 
 
 class Gated(Parser):
-    """A parser that waits until it is let through, and fails if it is told to."""
+    """A parser that waits for its gate, and raises its error if it has one."""
 
     def __init__(self) -> None:
         super().__init__(small_model("both"), tokenizer=small_tokenizer(), tagger=small_tagger())
@@ -204,17 +206,17 @@ class Gated(Parser):
 
     def parse(self, sentences: Any, **options: Any) -> Any:
         self.has_begun.set()
-        assert self.gate.wait(60)
+        assert self.gate.wait(PATIENCE)
         if self.error is not None:
             raise self.error
         return super().parse(sentences, **options)
 
 
-@pytest.fixture
-def gated() -> Iterator[tuple[Gated, Server]]:
-    """A server in this process, with room for two requests and little patience."""
+@contextmanager
+def serving_gated(timeout: float) -> Iterator[tuple[Gated, Server]]:
+    """Run a server in this process, with room for two requests."""
     parser = Gated()
-    app = create_app(parser, name="gated", facts={}, limits=Limits(max_waiting=2, timeout=1.0, max_bytes=1000))
+    app = create_app(parser, name="gated", facts={}, limits=Limits(max_waiting=2, timeout=timeout, max_bytes=1000))
     listening = bind("localhost", 0)
     server = uvicorn.Server(uvicorn.Config(app, log_config=None, lifespan="on"))
     thread = threading.Thread(target=server.run, kwargs={"sockets": [listening]})
@@ -222,28 +224,37 @@ def gated() -> Iterator[tuple[Gated, Server]]:
     yield parser, Server(None, address_of(listening))  # type: ignore[arg-type]
     parser.gate.set()
     server.should_exit = True
-    thread.join(60)
+    thread.join(PATIENCE)
     listening.close()
     assert not thread.is_alive()
 
 
-def test_too_many_and_too_slow(gated: tuple[Gated, Server]) -> None:
+@pytest.fixture
+def gated() -> Iterator[tuple[Gated, Server]]:
+    with serving_gated(PATIENCE) as (parser, server):
+        yield parser, server
+
+
+def test_too_many(gated: tuple[Gated, Server]) -> None:
     parser, server = gated
     with ThreadPoolExecutor(2) as pool:
         waiting = [pool.submit(server.parse, {"text": "A fox."}) for _ in range(2)]
-        while server.ask("GET", "/health").json["waiting"] < 2:
-            pass
+        wait_until(lambda: server.ask("GET", "/health").json["waiting"] == 2)
         refused = server.parse({"text": "A fox."})
         assert (refused.status, refused.headers["Retry-After"]) == (503, "1")
         assert "2 requests are waiting already" in refused.json["error"]
         page = server.ask("POST", "/", b"text=A+fox")
         assert (page.status, "waiting already" in page.body.decode()) == (503, True)
-        for answer in (future.result() for future in waiting):
-            assert (answer.status, "within 1 seconds" in answer.json["error"]) == (504, True)
-    parser.gate.set()
-    while server.ask("GET", "/health").json["waiting"]:
-        pass
-    assert server.parse({"text": "A fox."}).status == 200
+        parser.gate.set()
+        assert [future.result().status for future in waiting] == [200, 200]
+
+
+def test_too_slow() -> None:
+    with serving_gated(0.2) as (parser, server):
+        answer = server.parse({"text": "A fox."})
+        assert (answer.status, "within 0.2 seconds" in answer.json["error"]) == (504, True)
+        parser.gate.set()
+        wait_until(lambda: server.parse({"text": "A fox."}).status == 200)
 
 
 @pytest.mark.parametrize("error", [InputError("a fault"), DataError("a fault"), ConstraintError("a fault")])

@@ -1,4 +1,4 @@
-"""Works that come in together are done together, whatever else happens."""
+"""Requests that arrive together are one batch, whatever else happens."""
 
 from __future__ import annotations
 
@@ -10,12 +10,11 @@ import pytest
 
 from easyfirst.server.batching import BATCH_WEIGHT, Batcher
 from easyfirst.server.refusals import BusyError, TooSlowError
-
-PATIENCE = 20.0
+from tests.patience import PATIENCE
 
 
 class Worker:
-    """Doubles numbers; 666 it cannot. It stops before each batch until the gate is open."""
+    """A function that doubles numbers and fails on 666. It waits before each batch until the gate is open."""
 
     def __init__(self) -> None:
         self.batches: list[list[int]] = []
@@ -37,7 +36,7 @@ def batcher_of(worker: Worker, *, max_waiting: int = 100, timeout: float = PATIE
 
 
 async def occupied(worker: Worker, batcher: Batcher[int, int]) -> asyncio.Task[int]:
-    """A task with which the worker is busy until the gate opens."""
+    """Return a task that keeps the worker busy until the gate opens."""
     worker.gate.clear()
     batcher.start()
     task = asyncio.create_task(batcher.submit(0, weight=1))
@@ -45,7 +44,7 @@ async def occupied(worker: Worker, batcher: Batcher[int, int]) -> asyncio.Task[i
     return task
 
 
-def test_what_gathers_while_a_batch_is_in_work_is_one_batch() -> None:
+def test_requests_during_a_batch_form_the_next_one() -> None:
     async def main() -> None:
         worker = Worker()
         batcher = batcher_of(worker)
@@ -62,7 +61,7 @@ def test_what_gathers_while_a_batch_is_in_work_is_one_batch() -> None:
     asyncio.run(main())
 
 
-def test_a_batch_is_closed_when_it_is_heavy() -> None:
+def test_a_batch_has_a_limited_weight() -> None:
     async def main() -> None:
         worker = Worker()
         batcher = batcher_of(worker)
@@ -78,7 +77,7 @@ def test_a_batch_is_closed_when_it_is_heavy() -> None:
     asyncio.run(main())
 
 
-def test_a_failure_is_one_works_own() -> None:
+def test_a_failure_affects_one_request_only() -> None:
     async def main() -> None:
         worker = Worker()
         batcher = batcher_of(worker)
@@ -94,7 +93,7 @@ def test_a_failure_is_one_works_own() -> None:
     asyncio.run(main())
 
 
-def test_one_too_many_is_turned_away_at_once() -> None:
+def test_one_request_too_many_is_refused_at_once() -> None:
     async def main() -> None:
         worker = Worker()
         batcher = batcher_of(worker, max_waiting=3)
@@ -111,17 +110,18 @@ def test_one_too_many_is_turned_away_at_once() -> None:
     asyncio.run(main())
 
 
-def test_what_waits_too_long_is_never_begun() -> None:
+def test_a_request_that_times_out_is_never_begun() -> None:
     async def main() -> None:
         worker = Worker()
-        batcher = batcher_of(worker, timeout=0.05)
+        batcher = batcher_of(worker)
         first = await occupied(worker, batcher)
+        batcher._timeout = 0.05  # from now on: the first has begun, however slow the machine is
         second = asyncio.create_task(batcher.submit(1, weight=1))
-        for task in (first, second):
-            with pytest.raises(TooSlowError, match=r"no answer within 0\.05 seconds"):
-                await task
-        assert batcher.n_waiting == 2  # they still take room
+        with pytest.raises(TooSlowError, match=r"no answer within 0\.05 seconds"):
+            await second
+        assert batcher.n_waiting == 2  # it still takes room
         worker.gate.set()
+        assert await first == 0
         await batcher.close()
         await asyncio.sleep(0)
         assert worker.batches == [[0]]
@@ -130,7 +130,7 @@ def test_what_waits_too_long_is_never_begun() -> None:
     asyncio.run(main())
 
 
-def test_the_end_waits_for_what_was_taken_on() -> None:
+def test_closing_waits_for_accepted_requests() -> None:
     async def main() -> None:
         worker = Worker()
         batcher = batcher_of(worker)

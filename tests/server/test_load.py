@@ -15,6 +15,7 @@ import pytest
 
 pytest.importorskip("fastapi", reason="the extra 'server' is not installed")
 
+from tests.patience import PATIENCE
 from tests.server.conftest import Server, running
 
 LOAD = Path(__file__).parent.parent.parent / "bench" / "load.py"
@@ -22,7 +23,7 @@ N_REQUESTS = 300
 
 
 def write_requests(path: Path) -> list[list[str]]:
-    """Sentences of 1 to 30 words, each with a word that no other has."""
+    """Write sentences of 1 to 30 words, each with a word that no other has."""
     chance = random.Random(1)
     sentences = [
         [f"number{n}", *chance.choices(["the", "fox", "likes", "apples", "and", "jumps"], k=chance.randrange(30))]
@@ -34,13 +35,13 @@ def write_requests(path: Path) -> list[list[str]]:
 
 def load(server: Server, requests: Path, answers: Path, *options: str) -> dict[str, Any]:
     command = [sys.executable, str(LOAD), server.address, str(requests), "--answers", str(answers), *options]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=300, check=False)
+    done = subprocess.run(command, capture_output=True, text=True, timeout=PATIENCE, check=False)
     assert done.returncode == 0, done.stderr
     return json.loads(done.stdout)
 
 
 def resident(server: Server) -> int:
-    """Megabytes the server has."""
+    """Return the resident memory of the server in megabytes."""
     lines = Path(f"/proc/{server.process.pid}/status").read_text().splitlines()
     return next(int(line.split()[1]) for line in lines if line.startswith("VmRSS")) // 1024
 
@@ -65,7 +66,7 @@ def test_every_request_gets_its_own_answer(model: Path, tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-def test_who_is_turned_away_can_come_again(model: Path, tmp_path: Path) -> None:
+def test_a_refused_request_can_be_repeated(model: Path, tmp_path: Path) -> None:
     sentences = write_requests(tmp_path / "requests")
     with running(model, "--max-waiting", "4") as server:
         options = ("--connections", "40", "--retries", "10000")
@@ -75,12 +76,12 @@ def test_who_is_turned_away_can_come_again(model: Path, tmp_path: Path) -> None:
         assert forms_of(tmp_path / "answers") == sentences
 
 
-def test_a_client_that_goes_away_harms_nobody(model: Path) -> None:
+def test_a_client_that_disconnects_does_no_harm(model: Path) -> None:
     with running(model) as server:
         url = urlsplit(server.address)
         body = json.dumps({"tokens": [["fox"] * 200] * 20}).encode()
         head = f"POST /parse HTTP/1.1\r\nHost: {url.netloc}\r\nContent-Length: {len(body)}\r\n\r\n".encode()
         for sent in (head + body, head + body[:100], head, b"GET"):
-            with socket.create_connection((url.hostname, url.port), timeout=60) as connection:
+            with socket.create_connection((url.hostname, url.port), timeout=PATIENCE) as connection:
                 connection.sendall(sent)
         assert server.parse({"text": "A fox."}).status == 200

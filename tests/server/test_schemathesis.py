@@ -11,6 +11,7 @@ import pytest
 pytest.importorskip("fastapi", reason="the extra 'server' is not installed")
 pytest.importorskip("schemathesis", reason="schemathesis is not installed")
 
+from tests.patience import PATIENCE
 from tests.server.conftest import Server
 
 
@@ -18,8 +19,9 @@ from tests.server.conftest import Server
 def test_the_api_keeps_to_its_description(server: Server, tmp_path: Path) -> None:
     address = f"{server.address}openapi.json"
     options = ["--max-examples", "40", "--seed", "1", "--suppress-health-check", "all", "--no-color"]
+    options += ["--request-timeout", str(PATIENCE)]
     command = [sys.executable, "-m", "schemathesis.cli", "run", address, *options]
-    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=600, check=False)
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=PATIENCE, check=False)
     assert done.returncode == 0, done.stdout[-5000:]
     assert "Tested: 3" in done.stdout
     assert server.ask("GET", "/health").json["waiting"] == 0

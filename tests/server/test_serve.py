@@ -1,4 +1,4 @@
-"""``easyfirst serve`` as a process: how it starts, what it says, how it ends."""
+"""``easyfirst serve``: how it starts, what it prints, how it ends."""
 
 from __future__ import annotations
 
@@ -18,7 +18,9 @@ pytest.importorskip("fastapi", reason="the extra 'server' is not installed")
 
 from easyfirst.errors import ConfigError
 from easyfirst.server.running import address_of, bind
-from tests.server.conftest import Run, running
+from tests.commands import Run
+from tests.patience import PATIENCE, wait_until
+from tests.server.conftest import running
 
 BLOCK = """
 import importlib.util, sys
@@ -31,7 +33,7 @@ main()
 
 
 def test_without_the_extra() -> None:
-    done = subprocess.run([sys.executable, "-c", BLOCK], capture_output=True, text=True, timeout=60, check=False)
+    done = subprocess.run([sys.executable, "-c", BLOCK], capture_output=True, text=True, timeout=PATIENCE, check=False)
     message = 'error: the server needs FastAPI and uvicorn; install them with: pip install "easyfirst[server]"\n'
     assert (done.returncode, done.stdout, done.stderr) == (2, "", message)
 
@@ -46,8 +48,10 @@ def test_a_port_that_is_taken(run: Run, model: Path) -> None:
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = taken.getsockname()[1]
         done = run("serve", "--model", model, "--port", str(port), "--no-open")
-    assert (done.returncode, done.stdout) == (2, "")
-    assert done.stderr.startswith(f"error: port {port} of 127.0.0.1 cannot be used: Address already in use; stop what")
+    assert (done.returncode, done.stdout) == (2, b"")
+    assert done.stderr.decode().startswith(
+        f"error: port {port} of 127.0.0.1 cannot be used: Address already in use; stop what"
+    )
 
 
 @pytest.mark.parametrize(
@@ -61,13 +65,13 @@ def test_a_port_that_is_taken(run: Run, model: Path) -> None:
         (["--port", "70000"], "port"),
     ],
 )
-def test_options_that_cannot_be(run: Run, options: list[str], message: str) -> None:
+def test_invalid_options(run: Run, options: list[str], message: str) -> None:
     done = run("serve", "--no-open", "--port", "0", *options)
-    assert (done.returncode, done.stdout) == (2, "")
-    assert message in done.stderr
+    assert (done.returncode, done.stdout) == (2, b"")
+    assert message in done.stderr.decode()
 
 
-def test_a_warning_if_others_can_reach_it(model: Path) -> None:
+def test_a_warning_if_other_machines_can_reach_it(model: Path) -> None:
     with running(model, "--host", "0.0.0.0", "--allow-host", "parser.example") as server:
         assert server.address.startswith("http://127.0.0.1:")
         for name, status in (("parser.example", 200), ("other.example", 421)):
@@ -77,7 +81,7 @@ def test_a_warning_if_others_can_reach_it(model: Path) -> None:
     assert errors.startswith("warning: 0.0.0.0 can be reached from other machines, by anyone")
 
 
-def test_version_six() -> None:
+def test_an_ipv6_address() -> None:
     try:
         listening = bind("::1", 0)
     except ConfigError:
@@ -88,12 +92,11 @@ def test_version_six() -> None:
 
 @pytest.mark.skipif(os.name == "nt", reason="there are no such signals")
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
-def test_what_is_in_work_is_finished(model: Path, number: int) -> None:
+def test_accepted_requests_are_finished_before_the_end(model: Path, number: int) -> None:
     with running(model) as server, ThreadPoolExecutor() as pool:
         asked = {"tokens": [["fox"] * 500] * 20}
         answers = [pool.submit(server.parse, asked) for _ in range(3)]
-        while not server.ask("GET", "/health").json["waiting"]:
-            pass
+        wait_until(lambda: server.ask("GET", "/health").json["waiting"] or all(answer.done() for answer in answers))
         stopped = pool.submit(server.stop, number)
         assert {answer.result().status for answer in answers} <= {200}
         assert stopped.result() == (0, "stopped\n", "")
@@ -101,24 +104,23 @@ def test_what_is_in_work_is_finished(model: Path, number: int) -> None:
 
 @pytest.mark.skipif(os.name == "nt", reason="there are no such signals")
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
-def test_it_can_be_stopped_as_soon_as_it_says_that_it_is_there(model: Path, number: int) -> None:
+def test_it_can_be_stopped_as_soon_as_it_prints_its_address(model: Path, number: int) -> None:
     with running(model) as server:
         assert server.stop(number) == (0, "stopped\n", "")
 
 
 @pytest.mark.skipif(os.name == "nt", reason="the browser is a shell script")
-def test_the_page_is_opened_if_asked_for(model: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_open(model: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     browser, opened = tmp_path / "browser", tmp_path / "opened"
     browser.write_text(f'#!/bin/sh\necho "$1" > {opened}.part && mv {opened}.part {opened}\n')
     browser.chmod(0o755)
     monkeypatch.setenv("BROWSER", f"{browser} %s")
     with running(model, "--open") as server:
-        while not opened.exists():
-            server.ask("GET", "/health")
+        wait_until(opened.exists)
         assert opened.read_text() == f"{server.address}\n"
 
 
-def test_requests_are_logged_if_asked_for(model: Path) -> None:
+def test_log_requests(model: Path) -> None:
     with running(model, "--log-requests") as server:
         server.ask("GET", "/health")
         code, output, _ = server.stop()
@@ -127,6 +129,6 @@ def test_requests_are_logged_if_asked_for(model: Path) -> None:
 
 
 def test_the_example_of_the_help(run: Run) -> None:
-    text = run("serve", "--help").stdout
+    text = run("serve", "--help").stdout.decode()
     assert json.loads(text.partition("--json '")[2].partition("'")[0]) == {"text": "The fox jumps."}
     assert urlsplit(text.partition("' ")[2].split()[0]).path == "/parse"

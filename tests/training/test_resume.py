@@ -16,6 +16,8 @@ from easyfirst.errors import ModelError
 from easyfirst.parser import load
 from easyfirst.training.checkpoint import load_checkpoint
 from easyfirst.treebank.conllu import read_conllu
+from tests.commands import run_here
+from tests.patience import PATIENCE
 
 TOY = Path(__file__).parent.parent.parent / "examples" / "toy"
 TRAIN = TOY / "handwritten.conllu"
@@ -81,11 +83,10 @@ def arguments(out: Path, *more: str) -> list[str]:
 
 
 def finish(out: Path, *more: str) -> str:
-    """Run the command to its end; what it said."""
-    command = [sys.executable, "-m", "easyfirst", *arguments(out, *more)]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
+    """Run the command to its end, in this process, and return its report."""
+    done = run_here(*arguments(out, *more))
     assert done.returncode == 0, done.stderr
-    return done.stderr
+    return done.stderr.decode()
 
 
 def kill_at(moment: str, count: int, out: Path, *more: str) -> None:
@@ -95,7 +96,7 @@ def kill_at(moment: str, count: int, out: Path, *more: str) -> None:
         assert process.stdout is not None
         assert process.stdout.readline() == b"here\n"
         process.kill()  # SIGKILL: nothing can be tidied up
-        assert process.wait(30) == -signal.SIGKILL
+        assert process.wait(PATIENCE) == -signal.SIGKILL
 
 
 def metrics(out: Path) -> list[dict[str, Any]]:

@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 from easyfirst.errors import DataError
 from easyfirst.treebank.conllu import ConlluReader, read_conllu
 from easyfirst.treebank.sentence import Sentence
+from tests.patience import PATIENCE
 
 DATA = Path(__file__).parent.parent / "data"
 FILES = sorted(DATA.glob("*.conllu"))
@@ -191,7 +192,7 @@ def test_a_sentence_is_given_out_before_more_is_read() -> None:
         thread = threading.Thread(target=lambda: got.append(next(reader)), daemon=True)
         thread.start()
         sink.write((word(1, "now") + "\n").encode())
-        thread.join(timeout=10)
+        thread.join(PATIENCE)
         assert [sentence.forms for sentence in got] == [("now",)]
 
 
