@@ -52,7 +52,8 @@ class Signs(SupervisedTask):
     def batches(self, rng: np.random.Generator) -> Iterable[Any]:
         return np.array_split(rng.permutation(200), 10)
 
-    def loss(self, parameters: Mapping[str, torch.Tensor], batch: Any, drop: Drop) -> tuple[torch.Tensor, int]:
+    def loss(self, parameters: Mapping[str, torch.Tensor], batch: Any, drop: Drop | None) -> tuple[torch.Tensor, int]:
+        assert drop is not None
         x = drop(torch.from_numpy(self.x[batch]))
         rows = torch.nn.functional.embedding(torch.from_numpy(batch % 4), parameters["table"], sparse=True)
         z = x @ parameters["w"] + rows[:, 0] + 0 * parameters["offset"]

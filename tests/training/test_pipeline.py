@@ -310,7 +310,7 @@ def test_a_jackknifing_that_was_cut_off_is_not_lost_to_a_parser_alone(whole: Pat
 
 def test_one_training_at_a_time_in_a_directory(copy: Path) -> None:
     before = files_of(copy)
-    with sole_training(copy), pytest.raises(ModelError, match="another training is at work there; wait for its end"):
+    with sole_training(copy), pytest.raises(ModelError, match="another training is running there; wait for its end"):
         train_pipeline(job_in(copy), CONFIG, Listener(), overwrite=True)
     assert files_of(copy) == before
     train_pipeline(job_in(copy), CONFIG, Listener(), overwrite=True)

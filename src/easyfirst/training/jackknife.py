@@ -121,7 +121,8 @@ def jackknife(
         )
         for number in range(1, n_folds + 1)
     ]
-    _prepare(folds, is_new=not resume)
+    if not resume:
+        forget_folds(folder)
     results: dict[int, Iterator[Tags]] = {}
     for fold, result in _run_all(folds, progress, jobs):
         progress.fold_end(fold.number, n_folds, result.accuracy)
@@ -142,8 +143,11 @@ def has_folds(folder: Path) -> bool:
 
 def forget_folds(folder: Path) -> None:
     """Delete the results and checkpoints of an old run."""
-    for path in _files(folder):
-        path.unlink(missing_ok=True)
+    try:
+        for path in _files(folder):
+            path.unlink(missing_ok=True)
+    except OSError as error:
+        raise ModelError(f"{folder} cannot be written: {error.strerror or error}") from error
 
 
 def _files(folder: Path) -> list[Path]:
@@ -175,17 +179,6 @@ def _fingerprint(sentences: Sequence[Sentence], settings: object, vectors: Share
     for sentence in sentences:
         digest.update(sentence.to_bytes())
     return digest.hexdigest()
-
-
-def _prepare(folds: Sequence[Fold], *, is_new: bool) -> None:
-    """Create the folders. A new run deletes the files of an old one."""
-    try:
-        if is_new:
-            forget_folds(folds[0].folder)
-        for fold in folds:
-            fold.run.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise ModelError(f"{folds[0].folder} cannot be written: {error.strerror or error}") from error
 
 
 def _run_all(folds: Sequence[Fold], progress: Progress, jobs: int) -> Iterator[tuple[Fold, FoldResult]]:

@@ -39,7 +39,7 @@ class SupervisedTask(ABC):
         """Return one epoch of the training data in random order."""
 
     @abstractmethod
-    def loss(self, parameters: Mapping[str, Tensor], batch: Any, drop: Drop) -> tuple[Tensor, int]:
+    def loss(self, parameters: Mapping[str, Tensor], batch: Any, drop: Drop | None) -> tuple[Tensor, int]:
         """Return the summed loss of a batch, and the number of its decisions."""
 
     def steps(self, parameters: Mapping[str, Tensor]) -> Iterator[Step]:
@@ -47,8 +47,7 @@ class SupervisedTask(ABC):
         batches = list(self.batches(self.rng))
         total, n_decisions = 0.0, 0
         for number, batch in enumerate(batches):
-            drop = dropout(self.settings.dropout, self.rng) or _keep
-            loss, n = self.loss(parameters, batch, drop)
+            loss, n = self.loss(parameters, batch, dropout(self.settings.dropout, self.rng))
             total, n_decisions = total + loss.item(), n_decisions + n
             stats = {"loss": round(total / max(n_decisions, 1), 6), "decisions": n_decisions}
             yield Step(loss, n, done=(number + 1) / len(batches), rate_at=number / len(batches), stats=stats)
@@ -65,7 +64,3 @@ class SupervisedTask(ABC):
         """Check that the checkpoint is from the same run."""
         require_same("settings", facts["config"], asdict(self.settings))
         require_same("data or settings", facts["fingerprint"], self._fingerprint)
-
-
-def _keep(x: Tensor) -> Tensor:
-    return x

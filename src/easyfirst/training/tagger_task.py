@@ -77,7 +77,7 @@ class TaggerTask(SupervisedTask):
         """Return one epoch of the training sentences."""
         return self.corpus.batches(rng)
 
-    def loss(self, parameters: Mapping[str, Tensor], batch: TaggerBatch, drop: Drop) -> tuple[Tensor, int]:
+    def loss(self, parameters: Mapping[str, Tensor], batch: TaggerBatch, drop: Drop | None) -> tuple[Tensor, int]:
         """Return the summed cross-entropy of all gold tags, and the number of words."""
         (weights,) = members_of(parameters, 1)
         spelt = spell(TORCH, weights.characters, batch.spelling, drop) if weights.characters is not None else None

@@ -246,7 +246,7 @@ class TokenizerTask(SupervisedTask):
         is_apostrophe = self._corpus.is_apostrophe[slice(*span)]
         return ~is_apostrophe | (rng.random(len(is_apostrophe)) >= LEFT_OUT_PROB)
 
-    def loss(self, parameters: Mapping[str, Tensor], batch: TokenizerBatch, drop: Drop) -> tuple[Tensor, int]:
+    def loss(self, parameters: Mapping[str, Tensor], batch: TokenizerBatch, drop: Drop | None) -> tuple[Tensor, int]:
         """Return the summed cross-entropy of all characters and tokens, and their number."""
         weights = tokenizer_of(parameters)
         h = read_characters(TORCH, weights, batch.characters, Packing.of(batch.lengths), drop)
