@@ -93,13 +93,17 @@ def trees_by_definition_against_kernel(n_rows: int, rounds: int) -> float:
 
 def plain_against_written_derivatives(rounds: int) -> float:
     """Compare exploring and learning from a batch, by automatic differentiation and by the kernels."""
-    from easyfirst.training import learner as learning
+    import torch
+
+    from easyfirst.training import parser_loss
     from easyfirst.training.corpus import ParserBatch
     from easyfirst.training.torch_namespace import TORCH
     from easyfirst.training.tree_encoder import TreeEncoder
 
     rng = np.random.default_rng(SEED)
-    learner = learning.Learner(initial_parser(ParserConfig().network, SIZES, rng), ParserConfig(), rng)
+    arrays = initial_parser(ParserConfig().network, SIZES, rng)
+    parameters = {name: torch.from_numpy(array).requires_grad_() for name, array in arrays.items()}
+    batch_loss = parser_loss.ParserLoss(parameters, ParserConfig(), rng)
     n_words = SENTENCES * LENGTH
     heads = [[0, *[1] * (LENGTH - 1)]] * SENTENCES
     gold = Gold.of(heads, [[0] * LENGTH] * SENTENCES)
@@ -107,15 +111,18 @@ def plain_against_written_derivatives(rounds: int) -> float:
     batch = ParserBatch(np.full(SENTENCES, LENGTH), ids, gold)
 
     def learn() -> None:
-        learner.learn(learner.explore(batch))
-        for tensor in learner.parameters.values():
+        with overflow_is_fine():
+            loss = batch_loss.of(batch).loss
+            assert loss is not None
+            loss.backward()
+        for tensor in parameters.values():
             tensor.grad = None
 
     plain = dataclasses.replace(TORCH, lstm_layer=functools.partial(run_layer, TORCH, CELLS["lstm"]))
 
     def learn_plainly() -> None:
         climb = TreeEncoder._climb  # pyright: ignore[reportPrivateUsage]
-        with mock.patch.object(learning, "TORCH", plain), mock.patch.object(TreeEncoder, "_climb_fast", climb):
+        with mock.patch.object(parser_loss, "TORCH", plain), mock.patch.object(TreeEncoder, "_climb_fast", climb):
             learn()
 
     return ratio(learn_plainly, learn, rounds)

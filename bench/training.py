@@ -26,13 +26,14 @@ import torch
 
 from bench import report
 from easyfirst.model.parser_config import ParserConfig
-from easyfirst.parsing.engine import Engine
-from easyfirst.training import learner
+from easyfirst.parsing.loop import Loop
+from easyfirst.training import parser_loss
 from easyfirst.training.checkpoint import load_checkpoint
-from easyfirst.training.epoch import EpochStats
-from easyfirst.training.material import Job, Material
+from easyfirst.training.data import Job, TrainingData
+from easyfirst.training.loop import Silent, TrainingLoop
 from easyfirst.training.optimizer import Optimizer
-from easyfirst.training.trainer import FOLDER, Run
+from easyfirst.training.parser_task import ParserTask
+from easyfirst.training.pipeline import FOLDER
 
 AUTHORS_WORDS_PER_SECOND = 110
 """The speed of the authors' implementation on this kind of machine and data."""
@@ -61,44 +62,29 @@ class Stopwatch:
         setattr(owner, name, timed)
 
 
-class Silent:
-    """A reporter that prints nothing."""
-
-    def data(self, report: object) -> None: ...
-
-    def progress(self, epoch: int, stats: object) -> None: ...
-
-    def epoch_end(self, metrics: object, *, is_best: bool) -> None: ...
-
-
-def ignore(_: EpochStats) -> None:
-    """Ignore the statistics of a batch."""
-
-
 def measure(train: Path, dev: Path, run: Path, *, is_late: bool) -> dict[str, Any]:
     """Train one epoch and time its phases."""
     torch.set_num_threads(1)
-    checkpoint = load_checkpoint(run / FOLDER)
-    config = ParserConfig.from_dict(checkpoint.facts["config"])
+    config = ParserConfig.from_dict(load_checkpoint(run / FOLDER).facts["config"])
     job = Job(train=train, dev=dev, out=run)
-    material = Material.read(job, freeze_external=False)
-    training = Run(job, config, Silent(), material, checkpoint=checkpoint if is_late else None)
+    data = TrainingData.read(job, freeze_external=False).checked_for_parser(config.network.tag_kinds)
+    loop = TrainingLoop(ParserTask(job, config, data), run / FOLDER, resume=is_late)
     watch = Stopwatch()
-    watch.wrap(learner, "encode_words", "words")
-    watch.wrap(Engine, "run", "explore")
-    watch.wrap(learner, "hinge_losses", "replay")
+    watch.wrap(parser_loss, "encode_words", "words")
+    watch.wrap(Loop, "run", "explore")
+    watch.wrap(parser_loss, "hinge_losses", "replay")
     watch.wrap(torch.Tensor, "backward", "backward")
     watch.wrap(Optimizer, "step", "update")
     started = time.process_time()
-    stats = training.teacher.run_epoch(len(training.history) + 1, ignore)
+    stats = loop.train_epoch(Silent())
     seconds = time.process_time() - started
     watch.seconds["other"] = seconds - sum(watch.seconds.values())
     return {
-        "words": stats.words,
+        "words": stats["words"],
         "cpu_seconds": round(seconds, 1),
-        "words_per_cpu_second": round(stats.words / seconds),
-        "updates": stats.updates,
-        "violations_per_sentence": round(stats.violations / stats.sentences, 3),
+        "words_per_cpu_second": round(stats["words"] / seconds),
+        "updates": stats["updates"],
+        "violations_per_sentence": round(stats["violations_per_sentence"], 3),
         "share": {part: round(spent / seconds, 3) for part, spent in watch.seconds.items()},
         "peak_mb": round(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024),
     }

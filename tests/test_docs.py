@@ -87,8 +87,8 @@ def test_all_settings_are_documented_with_their_defaults() -> None:
     tables = {
         "network": [parser.network],
         "training": [parser.training],
-        "tagger": [pipeline.tagger, pipeline.tagger_learning],
-        "tokenizer": [pipeline.tokenizer, pipeline.tokenizer_learning],
+        "tagger": [pipeline.tagger, pipeline.tagger_training],
+        "tokenizer": [pipeline.tokenizer, pipeline.tokenizer_training],
     }
     expected = {
         f"{name}.{key}": value

@@ -36,7 +36,7 @@ PARTS = ("train", "dev", "test")
 class Report:
     """A reporter that prints the accuracy of each fold."""
 
-    def progress(self, epoch: int, share: float, loss: float) -> None:
+    def batch_end(self, epoch: int, done: float, stats: Mapping[str, Any]) -> None:
         pass
 
     def epoch_end(self, metrics: dict[str, Any], *, is_best: bool) -> None:
@@ -110,7 +110,7 @@ def learn(options: argparse.Namespace, gold: Mapping[str, Sequence[Sentence]]) -
         TaggerTraining(epochs=options.epochs, seed=options.seed),
         vectors=None,
         folder=options.out / "jackknife",
-        reporter=Report(),
+        progress=Report(),
         seed=options.seed,
         jobs=options.jobs,
         resume=(options.out / "jackknife").is_dir(),

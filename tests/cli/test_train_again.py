@@ -38,7 +38,7 @@ class TestAgain:
     def test_refused(self, train: Train, out: Path) -> None:
         before = contents(out)
         error = train(TRAIN, "-o", out, "--epochs", "1").error
-        assert error == f"{out}: a training run is there; go on with --resume, or start anew with --overwrite"
+        assert error == f"{out}: a training run is there; continue with --resume, or start again with --overwrite"
         assert contents(out) == before
 
     def test_a_directory_with_something_else(self, train: Train, tmp_path: Path) -> None:
@@ -72,14 +72,14 @@ class TestAgain:
     def test_resume_with_something_else(self, train: Train, out: Path, dev: Path) -> None:
         before = contents(out)
         for arguments, message in (
-            ([TRAIN, "--seed", "2"], "other settings (training.seed was 1); resume with the same ones"),
-            ([TRAIN, "--tags", "none"], "other settings (network.tags was upos); resume with the same ones"),
-            ([TRAIN, "--set", "network.window=1"], "other settings (network.window was 2); resume with the same ones"),
-            ([dev], "other data (train); resume with the same files"),
-            ([TRAIN, "--dev", dev], "other data (dev was None); resume with the same files"),
+            ([TRAIN, "--seed", "2"], "settings (training.seed was 1); resume with the same settings"),
+            ([TRAIN, "--tags", "none"], "settings (network.tags was upos); resume with the same settings"),
+            ([TRAIN, "--set", "network.window=1"], "settings (network.window was 2); resume with the same settings"),
+            ([dev], "data (train); resume with the same data"),
+            ([TRAIN, "--dev", dev], "data (dev was None); resume with the same data"),
         ):
             error = train(*arguments, "-o", out, "--epochs", "2", "--resume").error
-            assert error.startswith(f"{out}: was trained ")
+            assert error.startswith(f"{out / 'training'}: was trained with other ")
             assert error.endswith(message)
         assert contents(out) == before
 
@@ -101,7 +101,7 @@ class TestInterrupt:
             process.send_signal(signal.SIGINT)
             *_, last = process.stderr.read().splitlines()
             assert process.wait(PATIENCE) == 130
-        assert last == f"stopped; go on with --resume (finished epochs are in {out})"
+        assert last == f"stopped; continue with --resume (finished epochs are in {out})"
         load(out)
         assert not list(out.rglob("*.tmp"))
 
@@ -109,7 +109,7 @@ class TestInterrupt:
         def interrupted(*_: object, **__: object) -> None:
             raise KeyboardInterrupt
 
-        monkeypatch.setattr("easyfirst.training.epoch.Teacher.run_epoch", interrupted)
+        monkeypatch.setattr("easyfirst.training.loop.TrainingLoop.epoch", interrupted)
         done = train(TRAIN, "-o", tmp_path / "m")
         assert done.code == 130
         assert done.stderr.endswith("\nstopped; no epoch was finished\n")

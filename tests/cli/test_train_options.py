@@ -154,7 +154,7 @@ class TestParts:
         assert done.stderr.endswith(f"to calibrate it again: easyfirst calibrate {out} DEV --predicted-tags\n")
 
     def test_a_bar_after_resuming(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        report = TrainingReport(1, is_quiet=True)
+        report = TrainingReport(is_quiet=True)
         bars: list[str] = []
 
         def bar(description: str) -> int:
@@ -165,5 +165,5 @@ class TestParts:
         part = report.part("tagger", 3)
         for epoch in (2, 3):
             for share in (0.5, 1.0):
-                part.progress(epoch, share, 0.1)
+                part.batch_end(epoch, share, {"loss": 0.1})
         assert bars == ["tagger"]

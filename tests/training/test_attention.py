@@ -5,6 +5,8 @@ from __future__ import annotations
 import resource
 from dataclasses import replace
 from itertools import chain
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -14,7 +16,11 @@ from easyfirst.errors import ConfigError
 from easyfirst.model.parser_config import ParserConfig, TrainingConfig
 from easyfirst.parsing.oracle import NOT_ANNOTATED, Gold
 from easyfirst.training.attention import ARC_DIM, RELATION_DIM, SLOPE, Attention, initial_attention
-from tests.training.test_learner import SMALL, batch_of, learner_of, random_sentences
+from easyfirst.training.data import Job, TrainingData
+from easyfirst.training.loop import TrainingLoop
+from easyfirst.training.parser_task import ParserTask
+from tests.training.parser_runs import TOY
+from tests.training.test_parser_loss import SMALL, Model, batch_of, random_sentences
 
 DIM, N_RELATIONS = 6, 3
 HEADS = [[2, 0, 2, 5, 3], [0, 1], [0]]
@@ -122,44 +128,51 @@ def test_dropout_is_applied() -> None:
     assert nothing_left == pytest.approx((by_chance + by_bias) / LENGTHS.sum(), rel=1e-4)
 
 
-def test_learning_from_it_is_learning_it_and_the_parser_keeps_none_of_it() -> None:
-    samples = random_sentences(SMALL, 20)
-    training = TrainingConfig(learning_rate=0.01, attention=1.0, averaging=0.9)
-    learner = learner_of(ParserConfig(network=SMALL, training=training))
-    batch = batch_of(samples)
+def test_training_with_it_is_learning_it(monkeypatch: pytest.MonkeyPatch) -> None:
     losses: list[float] = []
+    mean_loss = Attention.mean_loss
+
+    def noting(*arguments: Any) -> torch.Tensor:
+        losses.append((loss := mean_loss(*arguments)).item())
+        return loss
+
+    monkeypatch.setattr(Attention, "mean_loss", noting)
+    training = TrainingConfig(learning_rate=0.01, attention=1.0)
+    model, batch = Model(ParserConfig(network=SMALL, training=training)), batch_of(random_sentences(SMALL, 20))
     for _ in range(25):
-        explored = learner.explore(batch)
-        assert explored.attention_loss is not None
-        losses.append(explored.attention_loss.item())
-        learner.learn(explored)
-        learner.update()
+        model.learn(batch)
+        model.update()
+    assert len(losses) == 25
     assert losses[-1] < 0.5 * losses[0]
-    assert "attention.arcs" in learner.arrays  # for a checkpoint
-    assert set(learner.average.arrays) == set(learner.parameters)
-    assert not any(name.startswith("attention") for name in learner.parameters)
 
 
-def test_without_it_nothing_of_it_is_there() -> None:
-    learner = learner_of(ParserConfig(network=SMALL))
-    assert learner.attention is None
-    assert learner.explore(batch_of(random_sentences(SMALL, 3))).attention_loss is None
-    assert set(learner.arrays) == set(learner.parameters)
+@pytest.mark.parametrize("weight", [0.0, 1.0])
+def test_checkpoints_have_its_weights_and_models_do_not(tmp_path: Path, weight: float) -> None:
+    data = TrainingData.read(Job(TOY, tmp_path), freeze_external=False).checked_for_parser(["upos"])
+    training = TrainingConfig(attention=weight, averaging=0.9)
+    task = ParserTask(Job(TOY, tmp_path), ParserConfig(network=SMALL, training=training), data)
+    loop = TrainingLoop(task, tmp_path)
+    added = {name for name in task.arrays if name.startswith("attention.")}
+    assert added == task.auxiliary
+    assert bool(added) == (weight > 0)
+    assert set(loop.parameters) == set(task.arrays)
+    assert set(loop.average.arrays) == set(task.arrays) - added
 
 
 def test_its_weight_is_part_of_the_loss_of_every_violation() -> None:
     """Twice the weight is twice the gradient, of what only the second task uses."""
-    grads: list[torch.Tensor] = []
+    grads: list[dict[str, torch.Tensor | None]] = []
     for weight in (0.5, 1.0):
-        learner = learner_of(ParserConfig(network=SMALL, training=TrainingConfig(attention=weight)))
-        explored = learner.explore(batch_of(random_sentences(SMALL, 6)))
-        learner.learn(explored)
-        assert learner.attention is not None
-        assert learner.attention.hidden_bias.grad is not None
-        assert learner.attention.outside.grad is not None
-        grads.append(learner.attention.arcs.grad if learner.attention.arcs.grad is not None else torch.zeros(1))
-    torch.testing.assert_close(2 * grads[0], grads[1])
-    assert grads[0].abs().sum() > 0
+        model = Model(ParserConfig(network=SMALL, training=TrainingConfig(attention=weight)))
+        model.learn(batch_of(random_sentences(SMALL, 6)))
+        grads.append({name: model.parameters[f"attention.{name}"].grad for name in Attention.__slots__})
+    for name in ("arcs", "hidden_bias", "outside"):
+        half, whole = (grad[name] for grad in grads)
+        assert half is not None
+        assert whole is not None
+        torch.testing.assert_close(2 * half, whole)
+    assert grads[0]["arcs"] is not None
+    assert grads[0]["arcs"].abs().sum() > 0
 
 
 def test_a_negative_weight_is_refused() -> None:

@@ -103,7 +103,7 @@ class TestRefused:
     def test_another_version(self, tmp_path: Path, version: int | None) -> None:
         facts = json.dumps({"format_version": version, "history": []})
         (tmp_path / FILE).write_bytes(safetensors.numpy.save({"a": np.zeros(2)}, metadata={"facts": facts}))
-        with pytest.raises(ModelError, match="of another version of easyfirst"):
+        with pytest.raises(ModelError, match="another version of easyfirst wrote this checkpoint"):
             load_checkpoint(tmp_path)
 
     def test_unreadable(self, tmp_path: Path, checkpoint: Checkpoint, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -142,7 +142,7 @@ def test_words_that_nothing_is_told_of_are_zeros() -> None:
 
 
 def test_text_without_neighbours() -> None:
-    with pytest.raises(DataError, match="no word of the text has neighbours that tell it from others"):
+    with pytest.raises(DataError, match="no word of the text has informative neighbours"):
         learn_vectors([["a"], ["b"]] * 5, CooccurrenceConfig(dim=2))
 
 
@@ -162,6 +162,6 @@ def test_settings_are_checked(name: str) -> None:
 def test_settings_are_checked_together() -> None:
     with pytest.raises(ConfigError, match="seed"):
         CooccurrenceConfig(seed=-1)
-    with pytest.raises(ConfigError, match="dim must not be larger than the number of columns"):
+    with pytest.raises(ConfigError, match="dim must not exceed the number of columns"):
         CooccurrenceConfig(dim=13, window=1, neighbours=4)
     assert CooccurrenceConfig(dim=12, window=1, neighbours=4).dim == 12

@@ -7,13 +7,15 @@ import hashlib
 import os
 import threading
 from dataclasses import asdict
+from itertools import compress
 from pathlib import Path
 
 import pytest
 
 from easyfirst.errors import DataError
 from easyfirst.model.parser_vocabulary import ParserVocabulary
-from easyfirst.training.data import Treebank, check_tags_given, describe, projective_part, read_treebank
+from easyfirst.training.data import Treebank, check_tags_given, describe, read_treebank, trainable
+from easyfirst.treebank.sentence import Sentence
 
 DATA = Path(__file__).parent.parent / "data"
 
@@ -24,6 +26,11 @@ CROSSING = "".join(
     for m, (form, head, relation) in enumerate([("a", 3, "x"), ("b", 4, "y"), ("c", 0, "root"), ("d", 3, "z")], 1)
 )
 CROSSING += "\n"
+
+
+def kept_of(treebank: Treebank) -> list[Sentence]:
+    """Return the sentences that a parser can learn from."""
+    return list(compress(treebank.sentences, trainable(treebank)))
 
 
 def treebank(tmp_path: Path, text: str, name: str = "some.conllu") -> Treebank:
@@ -118,13 +125,13 @@ class TestTags:
 
 class TestProjective:
     def test_the_others_are_left_out(self, tmp_path: Path) -> None:
-        kept = projective_part(treebank(tmp_path, CROSSING + FOX + CROSSING + ONE_WORD))
+        kept = kept_of(treebank(tmp_path, CROSSING + FOX + CROSSING + ONE_WORD))
         assert [sentence.forms for sentence in kept] == [("foxes", "jump"), ("Yes",)]
 
     @pytest.mark.parametrize("text", [CROSSING, ONE_WORD * 3, ONE_WORD + CROSSING])
     def test_nothing_to_learn_from(self, tmp_path: Path, text: str) -> None:
         with pytest.raises(DataError, match=r"some\.conllu: no projective sentence of two words or more"):
-            projective_part(treebank(tmp_path, text))
+            kept_of(treebank(tmp_path, text))
 
 
 class TestInPart:
@@ -135,7 +142,7 @@ class TestInPart:
 
     def test_heads_and_relations_may_be_left_out(self, tmp_path: Path) -> None:
         text = FOX.replace("\t2\tnsubj", "\t_\t_") + FOX.replace("\tnsubj", "\t_") + FOX + FOX.replace("\t0\t", "\t_\t")
-        assert len(projective_part(self.partial(tmp_path, text))) == 4
+        assert len(kept_of(self.partial(tmp_path, text))) == 4
 
     @pytest.mark.parametrize(
         ("heads", "message"),
@@ -155,22 +162,20 @@ class TestInPart:
         [("_ _ 1 _", True), ("3 4 _ _", False), ("3 _ 0 _", True), ("4 0 _ _", False), ("_ _ _ _", False)],
     )
     def test_known_arcs_must_fit_into_a_projective_tree(self, tmp_path: Path, heads: str, is_kept: bool) -> None:
-        kept = projective_part(self.partial(tmp_path, FOX + rows(heads)))
+        kept = kept_of(self.partial(tmp_path, FOX + rows(heads)))
         assert len(kept) == 1 + is_kept
 
     def test_nothing_to_learn(self, tmp_path: Path) -> None:
         with pytest.raises(DataError, match=r"some\.conllu: no word has a HEAD, so there is nothing to learn"):
-            projective_part(self.partial(tmp_path, rows("_ _") * 2))
+            kept_of(self.partial(tmp_path, rows("_ _") * 2))
         with pytest.raises(
             DataError, match=r"some\.conllu: no word has a HEAD and a DEPREL, so there are no relations"
         ):
-            projective_part(self.partial(tmp_path, FOX.replace("\tnsubj", "\t_")))
+            kept_of(self.partial(tmp_path, FOX.replace("\tnsubj", "\t_")))
 
     def test_counts(self, tmp_path: Path) -> None:
         train = self.partial(tmp_path, FOX + rows("_ _ 1 _") + rows("_ _") + rows("3 4 _ _"))
-        report = describe(
-            train, projective_part(train), None, ParserVocabulary.of(projective_part(train), tag_kinds=[])
-        )
+        report = describe(train, kept_of(train), None, ParserVocabulary.of(kept_of(train), tag_kinds=[]))
         assert (report.nothing_known, report.non_projective, report.unknown_heads) == (1, 1, 3)
         assert report.relations == 3  # nsubj, x and root
 
@@ -189,7 +194,7 @@ class TestDescribe:
         train = treebank(tmp_path, FOX * 2 + CROSSING + ONE_WORD, "train.conllu")
         dev = treebank(tmp_path, FOX.replace("foxes", "FOXES").replace("jump", "fly") + CROSSING, "dev.conllu")
         vocabulary = ParserVocabulary.of(train.sentences, tag_kinds=[])
-        assert asdict(describe(train, projective_part(train), dev, vocabulary)) == {
+        assert asdict(describe(train, kept_of(train), dev, vocabulary)) == {
             "train": str(tmp_path / "train.conllu"),
             "train_sentences": 4,
             "train_words": 9,
@@ -209,18 +214,15 @@ class TestDescribe:
     def test_words_that_have_a_vector(self, tmp_path: Path) -> None:
         train = treebank(tmp_path, FOX * 2 + CROSSING + ONE_WORD, "train.conllu")
         vocabulary = ParserVocabulary.of(train.sentences, tag_kinds=[], external=["foxes", "jump", "elsewhere"])
-        report = describe(train, projective_part(train), None, vocabulary)
+        report = describe(train, kept_of(train), None, vocabulary)
         assert (report.vectors, report.vectors_percent) == (3, pytest.approx(400 / 9))
 
     def test_without_dev(self, tmp_path: Path) -> None:
         train = treebank(tmp_path, FOX)
-        report = describe(train, projective_part(train), None, ParserVocabulary.of(train.sentences, tag_kinds=[]))
+        report = describe(train, kept_of(train), None, ParserVocabulary.of(train.sentences, tag_kinds=[]))
         assert (report.dev, report.dev_sentences, report.dev_words, report.dev_unknown_percent) == (None, 0, 0, 0.0)
         assert report.non_projective_percent == 0
 
     def test_a_root_relation_that_others_have_too_counts_once(self, tmp_path: Path) -> None:
         train = treebank(tmp_path, FOX.replace("nsubj", "root"))
-        assert (
-            describe(train, projective_part(train), None, ParserVocabulary.of(train.sentences, tag_kinds=[])).relations
-            == 1
-        )
+        assert describe(train, kept_of(train), None, ParserVocabulary.of(train.sentences, tag_kinds=[])).relations == 1

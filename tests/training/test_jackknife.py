@@ -21,7 +21,7 @@ from easyfirst.model.tagger_config import TaggerConfig, TaggerTraining
 from easyfirst.training import jackknife as module
 from easyfirst.training.checkpoint import FILE
 from easyfirst.training.jackknife import Fold, jackknife, run_fold
-from easyfirst.training.supervised import Silent
+from easyfirst.training.loop import Silent
 from easyfirst.treebank.conllu import ConlluReader, read_conllu
 from easyfirst.treebank.sentence import Sentence
 from tests.patience import PATIENCE, wait_until
@@ -29,7 +29,7 @@ from tests.patience import PATIENCE, wait_until
 TOY = Path(__file__).parent.parent.parent / "examples" / "toy"
 SENTENCES = list(read_conllu(TOY / "handwritten.conllu"))
 CONFIG = TaggerConfig(word_dim=4, character_dim=4, spelling_dim=3, bilstm_dim=4)
-LEARNING = TaggerTraining(epochs=2, learning_rate=0.02, batch_words=60)
+TRAINING = TaggerTraining(epochs=2, learning_rate=0.02, batch_words=60)
 
 
 class Listener(Silent):
@@ -53,11 +53,11 @@ def run(
     *,
     listener: Listener | None = None,
     sentences: list[Sentence] = SENTENCES,
-    learning: TaggerTraining = LEARNING,
+    training: TaggerTraining = TRAINING,
     **options: Any,
 ) -> list[Sentence]:
     given: dict[str, Any] = {"vectors": None, "seed": 1} | options
-    return jackknife(sentences, 3, CONFIG, learning, folder=folder, reporter=listener or Listener(), **given)
+    return jackknife(sentences, 3, CONFIG, training, folder=folder, progress=listener or Listener(), **given)
 
 
 @pytest.fixture(scope="module")
@@ -77,9 +77,9 @@ def test_only_tags_change_and_all_of_them_are_predictions(tagged: list[Sentence]
 def test_no_sentence_is_tagged_by_who_has_seen_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     folds: list[Fold] = []
 
-    def noting(fold: Fold, reporter: Any = None) -> Any:
+    def noting(fold: Fold, progress: Any = None) -> Any:
         folds.append(fold)
-        return run_fold(fold, reporter)
+        return run_fold(fold, progress)
 
     monkeypatch.setattr(module, "run_fold", noting)
     run(tmp_path)
@@ -124,7 +124,7 @@ def test_each_fold_gets_the_tags_that_it_gets_alone(tagged: list[Sentence], tmp_
     fold_of = module._deal([1] * len(SENTENCES), 3, seed=1)
     held_out = [sentence for sentence, fold in zip(SENTENCES, fold_of, strict=True) if fold == 2]
     others = [sentence for sentence, fold in zip(SENTENCES, fold_of, strict=True) if fold != 2]
-    fold = Fold(2, held_out, others, CONFIG, LEARNING, None, tmp_path, "any")
+    fold = Fold(2, held_out, others, CONFIG, TRAINING, None, tmp_path, "any")
     alone = run_fold(fold).tags
     assert [tags["upos"] for tags in alone] == [s.upos for s, f in zip(tagged, fold_of, strict=True) if f == 2]
 
@@ -161,7 +161,7 @@ def test_a_fold_that_was_interrupted_goes_on(tagged: list[Sentence], tmp_path: P
 
 def test_results_of_another_run_are_refused(tmp_path: Path) -> None:
     run(tmp_path)
-    for other in ({"seed": 2}, {"sentences": SENTENCES[1:]}, {"learning": replace(LEARNING, dropout=0.1)}):
+    for other in ({"seed": 2}, {"sentences": SENTENCES[1:]}, {"training": replace(TRAINING, dropout=0.1)}):
         with pytest.raises(ConfigError, match="other sentences or settings"):
             run(tmp_path, resume=True, **other)
     (tmp_path / "fold-1.json").write_text("{")
@@ -172,7 +172,7 @@ def test_results_of_another_run_are_refused(tmp_path: Path) -> None:
 def test_folds_and_jobs_are_checked(tmp_path: Path) -> None:
     for n_folds in (0, 1, len(SENTENCES) + 1):
         with pytest.raises(ConfigError, match="folds"):
-            jackknife(SENTENCES, n_folds, CONFIG, LEARNING, vectors=None, folder=tmp_path, reporter=Listener(), seed=1)
+            jackknife(SENTENCES, n_folds, CONFIG, TRAINING, vectors=None, folder=tmp_path, progress=Listener(), seed=1)
     with pytest.raises(ConfigError, match="jobs"):
         run(tmp_path, jobs=0)
 
@@ -187,7 +187,7 @@ def test_a_kind_of_tags_that_a_fold_has_not_learnt_is_left_empty(tmp_path: Path)
         def fold_end(self, fold: int, n_folds: int, accuracy: Mapping[str, float]) -> None:
             pass
 
-    tagged = jackknife(sentences, 3, CONFIG, LEARNING, vectors=None, folder=tmp_path, reporter=Quiet(), seed=1)
+    tagged = jackknife(sentences, 3, CONFIG, TRAINING, vectors=None, folder=tmp_path, progress=Quiet(), seed=1)
     for sentence, fold in zip(tagged, fold_of, strict=True):
         assert set(sentence.xpos) == {"_"} if fold == fold_of[0] else set(sentence.xpos) == set(SENTENCES[0].xpos)
 
@@ -198,13 +198,13 @@ def test_epochs_are_told_with_their_fold(tmp_path: Path) -> None:
             self.epochs.append(metrics["fold"])
 
     listener = OfFolds()
-    run(tmp_path, listener=listener, learning=replace(LEARNING, epochs=1))
+    run(tmp_path, listener=listener, training=replace(TRAINING, epochs=1))
     assert listener.epochs == [1, 2, 3]
 
 
 @pytest.mark.slow
 def test_a_fold_that_fails_stops_the_others_at_once(tmp_path: Path) -> None:
-    long = Fold(1, SENTENCES[:2], SENTENCES[2:], CONFIG, replace(LEARNING, epochs=100_000), None, tmp_path, "any")
+    long = Fold(1, SENTENCES[:2], SENTENCES[2:], CONFIG, replace(TRAINING, epochs=100_000), None, tmp_path, "any")
     bad = replace(long, number=2, others=[s.with_tags(upos=["_"] * len(s), xpos=["_"] * len(s)) for s in SENTENCES])
     with pytest.raises(DataError, match="neither UPOS nor XPOS tags"):
         list(module._run_all([long, bad], Listener(), jobs=2))
@@ -227,7 +227,7 @@ KILLED = """
 import sys
 from pathlib import Path
 from easyfirst.training.jackknife import jackknife
-from easyfirst.training.supervised import Silent
+from easyfirst.training.loop import Silent
 from easyfirst.training.tagger_task import TaggerTraining
 from easyfirst.model.tagger_store import TaggerConfig
 from easyfirst.treebank.conllu import read_conllu
@@ -238,8 +238,8 @@ class Listener(Silent):
 
 if __name__ == "__main__":
     config = TaggerConfig(word_dim=4, character_dim=4, spelling_dim=3, bilstm_dim=4)
-    learning, sentences = TaggerTraining(epochs=100000), list(read_conllu(sys.argv[1]))
-    jackknife(sentences, 2, config, learning, vectors=None, seed=1, folder=Path("."), reporter=Listener(), jobs=2)
+    training, sentences = TaggerTraining(epochs=100000), list(read_conllu(sys.argv[1]))
+    jackknife(sentences, 2, config, training, vectors=None, seed=1, folder=Path("."), progress=Listener(), jobs=2)
 """
 
 

@@ -18,10 +18,10 @@ from easyfirst.model.tagger_store import load_tagger
 from easyfirst.model.tokenizer_config import TokenizerConfig, TokenizerTraining
 from easyfirst.parser import load
 from easyfirst.text.tagging import Tagger
+from easyfirst.training.data import Job
 from easyfirst.training.lock import sole_training
-from easyfirst.training.material import Job
+from easyfirst.training.loop import Silent
 from easyfirst.training.pipeline import PARSER, PARTS, PipelineConfig, train_pipeline
-from easyfirst.training.supervised import Silent
 from easyfirst.training.tagger_task import accuracies
 from easyfirst.treebank.conllu import read_conllu
 
@@ -32,9 +32,9 @@ CONFIG = PipelineConfig(
     parser=preset("paper", network=SMALL, training={"epochs": 2}),
     reads_all_tags=True,
     tokenizer=TokenizerConfig(character_dim=4, hidden_dim=4, token_dim=4),
-    tokenizer_learning=TokenizerTraining(epochs=2),
+    tokenizer_training=TokenizerTraining(epochs=2),
     tagger=TaggerConfig(word_dim=4, character_dim=4, spelling_dim=4, bilstm_dim=4),
-    tagger_learning=TaggerTraining(epochs=2),
+    tagger_training=TaggerTraining(epochs=2),
     folds=2,
 )
 
@@ -55,15 +55,10 @@ class Listener:
     def data(self, report: object) -> None:
         self.hear("data")
 
-    def progress(self, epoch: int, stats: object) -> None: ...
-
-    def epoch_end(self, metrics: dict[str, Any], *, is_best: bool) -> None:
-        self.hear(f"parser {metrics['epoch']}")
-
     def part(self, name: str, n_epochs: int) -> PartListener:
         return PartListener(self, name)
 
-    def members_joined(self, n_members: int, accuracy: Mapping[str, float]) -> None:
+    def ensemble_end(self, n_members: int, accuracy: Mapping[str, float]) -> None:
         self.joined.append((n_members, dict(accuracy)))
 
 
@@ -147,9 +142,9 @@ def pair(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_members_are_taggers_of_one_seed_after_the_other(pair: Path, tmp_path: Path) -> None:
     joined = load_tagger(pair / "tagger", None)
     for number, prefix in enumerate(("", "member1.")):
-        learning = replace(CONFIG.tagger_learning, seed=CONFIG.tagger_learning.seed + number)
+        training = replace(CONFIG.tagger_training, seed=CONFIG.tagger_training.seed + number)
         job = job_in(tmp_path / str(number))
-        train_pipeline(job, replace(CONFIG, parts=("tagger",), tagger_learning=learning), Listener())
+        train_pipeline(job, replace(CONFIG, parts=("tagger",), tagger_training=training), Listener())
         alone = load_tagger(job.out / "tagger", None)
         assert all(np.array_equal(joined.arrays[prefix + name], array) for name, array in alone.arrays.items())
 
@@ -188,13 +183,13 @@ def test_parts_one_by_one(tmp_path: Path) -> None:
     for part in PARTS:
         config = replace(CONFIG, parts=(part,), predicted_tags=False)
         train_pipeline(job, config, Listener())
-        with pytest.raises(ModelError, match="go on with --resume, or start anew with --overwrite"):
+        with pytest.raises(ModelError, match="continue with --resume, or start again with --overwrite"):
             train_pipeline(job, config, Listener())
     assert load(job.out)("The fox jumps.").sentences
     before = files_of(job.out)
     train_pipeline(
         job,
-        replace(CONFIG, parts=("tagger",), tagger_learning=TaggerTraining(epochs=1, seed=2)),
+        replace(CONFIG, parts=("tagger",), tagger_training=TaggerTraining(epochs=1, seed=2)),
         Listener(),
         overwrite=True,
     )
@@ -282,7 +277,7 @@ def test_a_tagger_without_the_tags_that_the_parser_reads(copy: Path, tmp_path: P
     train = tmp_path / "upos.conllu"
     sentences = [sentence.with_tags(xpos=["_"] * len(sentence)) for sentence in read_conllu(TRAIN)]
     train.write_bytes(b"".join(sentence.to_bytes() for sentence in sentences))
-    config = replace(CONFIG, tagger_learning=TaggerTraining(epochs=1))
+    config = replace(CONFIG, tagger_training=TaggerTraining(epochs=1))
     train_pipeline(Job(train=train, out=copy), replace(config, parts=("tagger",)), Listener(), overwrite=True)
     with pytest.raises(ModelError, match="predicts no XPOS tags; choose --tags upos, or train it again"):
         train_pipeline(job_in(copy), replace(config, parts=(PARSER,)), Listener(), overwrite=True)
@@ -291,7 +286,7 @@ def test_a_tagger_without_the_tags_that_the_parser_reads(copy: Path, tmp_path: P
 def test_a_new_run_that_is_killed_can_be_resumed(copy: Path) -> None:
     """Of the old one nothing is left that would not go with it."""
     config = replace(
-        CONFIG, tokenizer_learning=TokenizerTraining(epochs=1), tagger_learning=TaggerTraining(epochs=1), folds=3
+        CONFIG, tokenizer_training=TokenizerTraining(epochs=1), tagger_training=TaggerTraining(epochs=1), folds=3
     )
     with pytest.raises(KeyboardInterrupt):
         train_pipeline(job_in(copy), config, Listener("tokenizer 1"), overwrite=True)
@@ -305,7 +300,7 @@ def test_a_jackknifing_that_was_cut_off_is_not_lost_to_a_parser_alone(whole: Pat
     job, parser_alone = job_in(tmp_path / "whole"), replace(CONFIG, parts=(PARSER,))
     with pytest.raises(KeyboardInterrupt):
         train_pipeline(job, CONFIG, Listener("fold 1"))
-    with pytest.raises(ModelError, match="a training run is there; go on with --resume"):
+    with pytest.raises(ModelError, match="a training run is there; continue with --resume"):
         train_pipeline(job, parser_alone, Listener())
     listener = Listener()
     train_pipeline(job, parser_alone, listener, resume=True)
@@ -315,7 +310,7 @@ def test_a_jackknifing_that_was_cut_off_is_not_lost_to_a_parser_alone(whole: Pat
 
 def test_one_training_at_a_time_in_a_directory(copy: Path) -> None:
     before = files_of(copy)
-    with sole_training(copy), pytest.raises(ModelError, match="another training is at work there; wait for its end"):
+    with sole_training(copy), pytest.raises(ModelError, match="another training is running there; wait for its end"):
         train_pipeline(job_in(copy), CONFIG, Listener(), overwrite=True)
     assert files_of(copy) == before
     train_pipeline(job_in(copy), CONFIG, Listener(), overwrite=True)
@@ -325,7 +320,7 @@ def test_a_training_that_is_refused_leaves_no_directory(tmp_path: Path) -> None:
     (tmp_path / "old").mkdir()
     members = replace(CONFIG.parser, members=2)
     for name, is_there in (("new", False), ("old", True)):
-        with pytest.raises(ConfigError, match="put together by 'easyfirst combine'"):
+        with pytest.raises(ConfigError, match="join them by 'easyfirst combine'"):
             train_pipeline(
                 job_in(tmp_path / name),
                 PipelineConfig(parts=(PARSER,), parser=members, predicted_tags=False),

@@ -43,10 +43,10 @@ import sys, time
 from pathlib import Path
 
 from easyfirst.cli import main
-from easyfirst.cli.reports import TrainingReport
+from easyfirst.cli.reports import PartReport
 
 moment, count = sys.argv.pop(1), int(sys.argv.pop(1))
-progress, rename = TrainingReport.progress, Path.replace
+batch_end, rename = PartReport.batch_end, Path.replace
 
 
 def wait():
@@ -54,9 +54,9 @@ def wait():
     time.sleep(600)
 
 
-def progress_or_wait(self, epoch, stats):
-    progress(self, epoch, stats)
-    if moment == "middle of epoch" and epoch == count and stats.sentences >= 12:
+def batch_end_or_wait(self, epoch, done, stats):
+    batch_end(self, epoch, done, stats)
+    if moment == "middle of epoch" and epoch == count and stats["sentences"] >= 12:
         wait()
 
 
@@ -69,7 +69,7 @@ def rename_or_wait(self, target):
     return rename(self, target)
 
 
-TrainingReport.progress, Path.replace = progress_or_wait, rename_or_wait
+PartReport.batch_end, Path.replace = batch_end_or_wait, rename_or_wait
 main()
 '''
 

@@ -18,7 +18,7 @@ from easyfirst.model.tagger_config import TaggerConfig, TaggerTraining
 from easyfirst.model.tagger_store import load_tagger
 from easyfirst.model.tagger_vocabulary import TaggerVocabulary
 from easyfirst.text.tagging import Tagger
-from easyfirst.training.supervised import Silent, learn
+from easyfirst.training.loop import Silent, TrainingLoop
 from easyfirst.training.tagger_task import NOT_GIVEN, TaggerBatch, TaggerCorpus, TaggerTask, accuracies
 from easyfirst.treebank.conllu import read_conllu
 from easyfirst.treebank.sentence import Sentence
@@ -26,7 +26,7 @@ from easyfirst.treebank.sentence import Sentence
 TOY = Path(__file__).parent.parent.parent / "examples" / "toy"
 SENTENCES = list(read_conllu(TOY / "handwritten.conllu"))
 CONFIG = TaggerConfig(word_dim=8, character_dim=6, spelling_dim=6, bilstm_dim=16, bilstm_layers=1)
-LEARNING = TaggerTraining(epochs=3, learning_rate=0.02, batch_words=60, averaging=0.5, dropout=0.1)
+TRAINING = TaggerTraining(epochs=3, learning_rate=0.02, batch_words=60, averaging=0.5, dropout=0.1)
 
 
 def vectors_of(seed: int = 0) -> SharedVectors:
@@ -35,8 +35,8 @@ def vectors_of(seed: int = 0) -> SharedVectors:
     return SharedVectors.of(Embeddings(tuple(names), values))
 
 
-def corpus_of(learning: TaggerTraining = LEARNING, vectors: SharedVectors | None = None) -> TaggerCorpus:
-    return TaggerCorpus(SENTENCES, TaggerVocabulary.of(SENTENCES, min_count=1), vectors, learning)
+def corpus_of(training: TaggerTraining = TRAINING, vectors: SharedVectors | None = None) -> TaggerCorpus:
+    return TaggerCorpus(SENTENCES, TaggerVocabulary.of(SENTENCES, min_count=1), vectors, training)
 
 
 def batches_of(corpus: TaggerCorpus, seed: int = 0) -> list[TaggerBatch]:
@@ -85,12 +85,12 @@ def test_batches_have_about_as_many_words_as_wanted_and_differ_from_epoch_to_epo
 def test_words_have_their_rows_unless_they_are_dropped() -> None:
     vocabulary = TaggerVocabulary.of(SENTENCES, min_count=1)
     vectors = vectors_of()
-    kept = corpus_of(replace(LEARNING, word_dropout=0), vectors)
+    kept = corpus_of(replace(TRAINING, word_dropout=0), vectors)
     for batch in batches_of(kept):
         forms = [form for sentence in read_back(batch, vocabulary) for form, _ in sentence]
         assert batch.ids.words.tolist() == vocabulary.word_ids(forms).tolist()
         assert np.array_equal(batch.external, vectors.table[vectors.ids(forms)])
-    dropped = corpus_of(replace(LEARNING, word_dropout=1e9), vectors)
+    dropped = corpus_of(replace(TRAINING, word_dropout=1e9), vectors)
     lost = []
     for batch in batches_of(dropped):
         forms = [form for sentence in read_back(batch, vocabulary) for form, _ in sentence]
@@ -108,7 +108,7 @@ def test_words_have_their_rows_unless_they_are_dropped() -> None:
 
 
 def test_the_loss_is_the_cross_entropy_of_the_tags_that_are_given() -> None:
-    task = TaggerTask(SENTENCES, CONFIG, replace(LEARNING, word_dropout=0))
+    task = TaggerTask(SENTENCES, CONFIG, replace(TRAINING, word_dropout=0))
     batch = batches_of(task.corpus)[0]
     parameters = {name: torch.from_numpy(array) for name, array in task.arrays.items()}
     for name in ("tagger.upos", "tagger.xpos"):
@@ -146,11 +146,11 @@ def test_a_kind_of_tags_that_a_treebank_does_not_have_is_not_judged() -> None:
 
 @pytest.mark.parametrize("vectors", [None, vectors_of()])
 def test_a_tagger_learns_its_treebank_and_is_kept(tmp_path: Path, vectors: SharedVectors | None) -> None:
-    learning = replace(LEARNING, epochs=20, learning_rate=0.03, batch_words=20, dropout=0, word_dropout=0)
+    training = replace(TRAINING, epochs=20, learning_rate=0.03, batch_words=20, dropout=0, word_dropout=0)
     task = TaggerTask(
-        SENTENCES, replace(CONFIG, min_count=1), learning, dev=SENTENCES, vectors=vectors, out=tmp_path / "tagger"
+        SENTENCES, replace(CONFIG, min_count=1), training, dev=SENTENCES, vectors=vectors, out=tmp_path / "tagger"
     )
-    history = learn(task, learning, tmp_path / "run", Silent())
+    history = TrainingLoop(task, tmp_path / "run").run(Silent())
     best = max(line["dev"]["mean"] for line in history)
     assert best > 95
     loaded = Tagger(load_tagger(tmp_path / "tagger", vectors))
@@ -161,7 +161,7 @@ def test_a_tagger_learns_its_treebank_and_is_kept(tmp_path: Path, vectors: Share
 
 def test_a_run_is_repeatable_and_seeds_matter() -> None:
     def arrays(seed: int) -> dict[str, Any]:
-        return TaggerTask(SENTENCES, CONFIG, replace(LEARNING, seed=seed)).arrays
+        return TaggerTask(SENTENCES, CONFIG, replace(TRAINING, seed=seed)).arrays
 
     one, same, other = arrays(1), arrays(1), arrays(2)
     assert all(np.array_equal(one[name], same[name]) for name in one)
@@ -169,7 +169,7 @@ def test_a_run_is_repeatable_and_seeds_matter() -> None:
 
 
 def test_without_dev_sentences_there_are_no_scores() -> None:
-    task = TaggerTask(SENTENCES, CONFIG, LEARNING)
+    task = TaggerTask(SENTENCES, CONFIG, TRAINING)
     assert task.evaluate(task.arrays) is None
 
 
@@ -183,12 +183,12 @@ def test_a_resumed_run_ends_where_the_whole_one_does(tmp_path: Path) -> None:
                 raise StopError
 
     def task(out: Path) -> TaggerTask:
-        return TaggerTask(SENTENCES, CONFIG, LEARNING, vectors=vectors_of(), out=out)
+        return TaggerTask(SENTENCES, CONFIG, TRAINING, vectors=vectors_of(), out=out)
 
-    learn(task(tmp_path / "whole"), LEARNING, tmp_path / "a", Silent())
+    TrainingLoop(task(tmp_path / "whole"), tmp_path / "a").run(Silent())
     with pytest.raises(StopError):
-        learn(task(tmp_path / "parts"), LEARNING, tmp_path / "b", Stopper())
-    learn(task(tmp_path / "parts"), LEARNING, tmp_path / "b", Silent(), resume=True)
+        TrainingLoop(task(tmp_path / "parts"), tmp_path / "b").run(Stopper())
+    TrainingLoop(task(tmp_path / "parts"), tmp_path / "b", resume=True).run(Silent())
     weights = [(tmp_path / name / "weights.safetensors").read_bytes() for name in ("whole", "parts")]
     assert weights[0] == weights[1]
 
@@ -201,4 +201,4 @@ def test_settings_and_data_are_checked() -> None:
     with pytest.raises(ConfigError, match="learning_rate"):
         TaggerTraining(learning_rate=0)
     with pytest.raises(DataError, match="neither UPOS nor XPOS"):
-        TaggerTask([Sentence.from_words(["dog"])], CONFIG, LEARNING)
+        TaggerTask([Sentence.from_words(["dog"])], CONFIG, TRAINING)

@@ -19,13 +19,14 @@ from easyfirst.nn.activations import overflow_is_fine
 from easyfirst.nn.tokenizer_network import INSIDE, REWRITTEN, SENTENCE_END, TOKEN_END, WORD_END
 from easyfirst.text.tokenizing import Tokenizer
 from easyfirst.training import tokenizer_task as module
-from easyfirst.training.supervised import Silent, learn
+from easyfirst.training.loop import Silent, TrainingLoop
 from easyfirst.training.tokenizer_task import TokenizerCorpus, TokenizerTask
 from easyfirst.treebank.conllu import ConlluReader
 from easyfirst.treebank.raw_text import Paragraph, Token, read_paragraphs
 from easyfirst.treebank.sentence import Sentence
 
 NETWORK = TokenizerConfig(character_dim=8, hidden_dim=12, token_dim=8, min_count=1)
+TRAINING = TrainingSettings()
 NAMES = ["Ann", "Bob", "Cid", "Dora"]
 VERBS = ["sees", "hears", "likes"]
 
@@ -99,7 +100,7 @@ def test_tokens_are_cut_alike_with_and_without_apostrophes(
     monkeypatch.setattr(module, "VERSION_PROBS", (1, 0, 0))
     monkeypatch.setattr(module, "BATCH_CHARACTERS", 300)
     sentences = treebank(40, 1)
-    task = TokenizerTask(tmp_path, sentences, network=NETWORK)
+    task = TokenizerTask(sentences, NETWORK, TRAINING)
     alphabet = {int(task.vocabulary.read([c]).rows[0]): c for c in {c for s in sentences for f in s.forms for c in f}}
     found: list[str] = []
     for batch in task.batches(np.random.default_rng(1)):
@@ -118,7 +119,7 @@ def test_tokens_are_cut_alike_with_and_without_apostrophes(
 def test_stretches_are_the_corpus_in_another_order(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "MAX_STRETCH", 60)
     monkeypatch.setattr(module, "BATCH_CHARACTERS", 300)
-    task = TokenizerTask(tmp_path, treebank(40, 1), network=NETWORK)
+    task = TokenizerTask(treebank(40, 1), NETWORK, TRAINING)
     corpus = task._corpus
     stretches = list(corpus.stretches(np.random.default_rng(3)))
     assert [token for begin, end in stretches for token in range(begin, end)] == list(range(len(corpus.first)))
@@ -136,14 +137,14 @@ def test_stretches_are_the_corpus_in_another_order(tmp_path: Path, monkeypatch: 
 
 
 def test_chance_is_in_the_generator_only(tmp_path: Path) -> None:
-    task = TokenizerTask(tmp_path, treebank(30, 1), network=NETWORK)
+    task = TokenizerTask(treebank(30, 1), NETWORK, TRAINING)
     one, same, other = (list(task.batches(np.random.default_rng(seed))) for seed in (1, 1, 2))
     assert all(np.array_equal(a.characters, b.characters) for a, b in zip(one, same, strict=True))
     assert not all(np.array_equal(a.characters, b.characters) for a, b in zip(one, other, strict=False))
 
 
 def test_the_loss_does_not_depend_on_how_a_batch_is_packed(tmp_path: Path) -> None:
-    task = TokenizerTask(tmp_path, treebank(12, 1), network=NETWORK)
+    task = TokenizerTask(treebank(12, 1), NETWORK, TRAINING)
     parameters = {name: torch.from_numpy(array) for name, array in task.arrays.items()}
     stretches = list(task._corpus.stretches(np.random.default_rng(1)))
     total, n_decisions = 0.0, 0
@@ -162,9 +163,9 @@ def test_the_loss_does_not_depend_on_how_a_batch_is_packed(tmp_path: Path) -> No
 def test_it_learns_a_small_language(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "MIN_BATCH_CHARACTERS", 200)
     monkeypatch.setattr(module, "MAX_STRETCH", 80)
-    task = TokenizerTask(tmp_path / "tokenizer", treebank(100, 1), treebank(20, 2), network=NETWORK)
-    config = TrainingSettings(epochs=8, learning_rate=0.03, dropout=0.1, averaging=0.9)
-    history = learn(task, config, tmp_path / "run", Silent())
+    training = TrainingSettings(epochs=8, learning_rate=0.03, dropout=0.1, averaging=0.9)
+    task = TokenizerTask(treebank(100, 1), NETWORK, training, dev=treebank(20, 2), out=tmp_path / "tokenizer")
+    history = TrainingLoop(task, tmp_path / "run").run(Silent())
     assert max(metrics["dev"]["words"] for metrics in history) > 99
     assert max(metrics["dev"]["sentences"] for metrics in history) > 90
     tokenizer = Tokenizer(load_tokenizer(tmp_path / "tokenizer"))
@@ -182,7 +183,8 @@ def test_it_learns_a_small_language(tmp_path: Path, monkeypatch: pytest.MonkeyPa
 
 def test_a_resumed_run_is_the_same_run(tmp_path: Path) -> None:
     def task(name: str) -> TokenizerTask:
-        return TokenizerTask(tmp_path / name, treebank(20, 1), treebank(5, 2), network=NETWORK)
+        training = TrainingSettings(epochs=2)
+        return TokenizerTask(treebank(20, 1), NETWORK, training, dev=treebank(5, 2), out=tmp_path / name)
 
     class Stop(Exception):  # noqa: N818 (it stops a run and is no error)
         pass
@@ -191,17 +193,16 @@ def test_a_resumed_run_is_the_same_run(tmp_path: Path) -> None:
         def epoch_end(self, metrics: dict[str, object], *, is_best: bool) -> None:
             raise Stop
 
-    config = TrainingSettings(epochs=2)
-    learn(task("whole"), config, tmp_path / "a", Silent())
+    TrainingLoop(task("whole"), tmp_path / "a").run(Silent())
     with pytest.raises(Stop):
-        learn(task("parts"), config, tmp_path / "b", Impatient())
-    learn(task("parts"), config, tmp_path / "b", Silent(), resume=True)
+        TrainingLoop(task("parts"), tmp_path / "b").run(Impatient())
+    TrainingLoop(task("parts"), tmp_path / "b", resume=True).run(Silent())
     weights = [(tmp_path / name / "weights.safetensors").read_bytes() for name in ("whole", "parts")]
     assert weights[0] == weights[1]
 
 
 def test_without_dev_data_there_are_no_scores(tmp_path: Path) -> None:
-    task = TokenizerTask(tmp_path, treebank(3, 1), network=NETWORK)
+    task = TokenizerTask(treebank(3, 1), NETWORK, TRAINING)
     assert task.evaluate(task.arrays) is None
 
 
@@ -209,11 +210,11 @@ def test_a_language_without_spaces(tmp_path: Path) -> None:
     rows = "".join(sentence_of(["看似", "簡單", "。"]) for _ in range(3))
     sentences = list(ConlluReader(io.BytesIO(rows.encode()), "x.conllu"))
     with pytest.raises(DataError, match="say --no-spaces"):
-        TokenizerTask(tmp_path, sentences)
-    task = TokenizerTask(tmp_path, sentences, sentences, network=NETWORK, spaces="none")
+        TokenizerTask(sentences, NETWORK, TRAINING)
+    task = TokenizerTask(sentences, NETWORK, TRAINING, dev=sentences, spaces="none")
     assert read_paragraphs(sentences, spaces="none")[0].text == "看似簡單。" * 3
     scores = task.evaluate(task.arrays)
     assert scores is not None
     assert set(scores) == {"mean", "tokens", "words", "sentences"}
     with pytest.raises(DataError, match="no sentences"):
-        TokenizerTask(tmp_path, [])
+        TokenizerTask([], NETWORK, TRAINING)

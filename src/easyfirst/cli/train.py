@@ -127,7 +127,7 @@ def train(
         raise ConfigError("--resume goes on with a run and --overwrite replaces it; choose one of them")
     config = make_config(preset, network=tables["network"], training=tables["training"])
 
-    from easyfirst.training.material import Job  # not before the settings are right: PyTorch starts slowly
+    from easyfirst.training.data import Job  # only after the settings are checked: PyTorch starts slowly
     from easyfirst.training.pipeline import PARTS, PipelineConfig, train_pipeline
 
     named = PARTS if parts == ALL else tuple(part.strip() for part in parts.split(","))
@@ -157,7 +157,7 @@ def train(
         vector_bits=embedding_bits,
         licence=licence,
     )
-    with TrainingReport(config.training.epochs, is_quiet=quiet) as report:
+    with TrainingReport(is_quiet=quiet) as report:
         for name, part in _unused(set_by_name, named, jackknifes=with_tagger and not gold_tags):
             report.note(f"warning: --set {name} is for the {part}, which is not trained")
         try:
@@ -165,7 +165,7 @@ def train(
         except KeyboardInterrupt:
             report.note(f"stopped; {_hint(out)}")
             raise
-        if "parser" in histories and not report.has_learnt:
+        if "parser" in histories and not report.has_trained_parser:
             report.note(f"nothing to do after epoch {len(histories['parser'])}; ask for more with --epochs")
         report.note(_result(out))
         if "tagger" in named and "parser" not in named and (out / "config.json").is_file():
@@ -176,7 +176,7 @@ def train(
 
 
 def _unused(names: Iterable[str], parts: Sequence[str], *, jackknifes: bool) -> Iterator[tuple[str, str]]:
-    """The settings of parts that are not trained, and which part each is for; the tagger's are the folds' too."""
+    """Yield the settings that have no effect, each with its part. Jackknifing uses the tagger's settings too."""
     for name in names:
         table = name.partition(".")[0]
         part = table if table in ("tagger", "tokenizer") else "parser"
@@ -185,7 +185,7 @@ def _unused(names: Iterable[str], parts: Sequence[str], *, jackknifes: bool) -> 
 
 
 def _result(out: Path) -> str:
-    """Where the model is, or what of it there is so far."""
+    """Return where the model is, or which parts exist so far."""
     if (out / "config.json").is_file():
         return f"the model is in {out}"
     there = [part for part in ("tokenizer", "tagger") if (out / part / "config.json").is_file()]
@@ -194,36 +194,36 @@ def _result(out: Path) -> str:
 
 def _hint(out: Path) -> str:
     from easyfirst.training.checkpoint import FILE
-    from easyfirst.training.trainer import FOLDER
+    from easyfirst.training.pipeline import FOLDER
 
     if any((out / FOLDER).rglob(FILE)):
-        return f"go on with --resume (finished epochs are in {out})"
+        return f"continue with --resume (finished epochs are in {out})"
     return "no epoch was finished"
 
 
 def _part_settings(tagger: dict[str, Any], tokenizer: dict[str, Any], seed: int | None) -> dict[str, Any]:
-    """The settings of the other parts, each split into those of its network and those of its training."""
+    """Return the settings of tagger and tokenizer, split into those of the network and those of the training."""
     from easyfirst.model.settings import build_settings
     from easyfirst.training.pipeline import PipelineConfig
 
     default = PipelineConfig()
     found: dict[str, Any] = {}
     for part, given in (("tagger", tagger), ("tokenizer", tokenizer)):
-        network, learning = getattr(default, part), getattr(default, f"{part}_learning")
+        network, training = getattr(default, part), getattr(default, f"{part}_training")
         of_network = {name: value for name, value in given.items() if hasattr(network, name)}
-        of_learning = {name: value for name, value in given.items() if name not in of_network}
-        for name in of_learning:
-            if not hasattr(learning, name):
-                there = [field.name for settings in (network, learning) for field in fields(settings)]
+        of_training = {name: value for name, value in given.items() if name not in of_network}
+        for name in of_training:
+            if not hasattr(training, name):
+                there = [field.name for settings in (network, training) for field in fields(settings)]
                 raise ConfigError(f"unknown setting {part}.{name}; there are: {', '.join(there)}")
-        of_learning |= {"seed": seed} if seed is not None and "seed" not in of_learning else {}
+        of_training |= {"seed": seed} if seed is not None and "seed" not in of_training else {}
         found[part] = build_settings(network, of_network, f"{part}.")
-        found[f"{part}_learning"] = build_settings(learning, of_learning, f"{part}.")
+        found[f"{part}_training"] = build_settings(training, of_training, f"{part}.")
     return found
 
 
 def _split_settings(settings: list[str]) -> dict[str, dict[str, Any]]:
-    """``network.x=1`` and ``training.y=0.5`` as tables."""
+    """Return ``network.x=1`` and ``training.y=0.5`` as tables."""
     tables: dict[str, dict[str, Any]] = {name: {} for name in TABLES}
     for setting in settings:
         key, equals, text = setting.partition("=")

@@ -1,8 +1,8 @@
-"""A second task, in training alone: every word points at its head and names its relation, from v alone.
+"""An auxiliary training task: predict the head and relation of every word from its vector v alone.
 
-The hinge loss (section 5.1) speaks of violations only, ever fewer as the parser gets better. This loss speaks of every
-word of every batch that has a violation, by biaffine attention (Dozat & Manning 2017), and so makes a BiLSTM whose
-vectors know more about heads. Its weights are not kept: the parser has no other features than its subtrees.
+The hinge loss (section 5.1) has gradients only for violations, which get fewer as the parser gets better. This loss, by
+biaffine attention (Dozat & Manning 2017), has gradients for every word of a batch with violations, and so trains a
+BiLSTM whose vectors tell more about heads. Its weights are not saved: the parser has no features but its subtrees.
 """
 
 from __future__ import annotations
@@ -21,15 +21,15 @@ from easyfirst.nn.sequences import Drop
 from easyfirst.parsing.oracle import Gold
 
 ARC_DIM, RELATION_DIM = 200, 64
-"""Of the hidden layers, for a word as a head and as a modifier, that heads and relations are found from."""
+"""The sizes of the hidden layers that score arcs and relations, each for a word as head and as modifier."""
 SLOPE = 0.1
-"""Of the hidden layers' activation below zero."""
-NOT_ASKED = -100
+"""The slope of the hidden layers' activation below zero."""
+IGNORED = -100
 PREFIX = "attention."
 
 
 def initial_attention(vector_dim: int, n_relations: int, rng: np.random.Generator) -> dict[str, Floats]:
-    """Fresh arrays. The products of pairs begin as zeros: every head is as likely as another."""
+    """Return initial weights. Those of pairs are zero, so all heads are equally likely."""
     width = 2 * (ARC_DIM + RELATION_DIM)
     arrays = {
         "outside": glorot(rng, vector_dim, 0, (vector_dim,)),
@@ -43,9 +43,9 @@ def initial_attention(vector_dim: int, n_relations: int, rng: np.random.Generato
 
 @dataclass(frozen=True, slots=True)
 class Attention:
-    """The weights of the second task."""
+    """The weights of the auxiliary task."""
 
-    outside: Tensor  # (vector_dim,) what the root points at
+    outside: Tensor  # (vector_dim,) the head of the root
     hidden: Tensor  # (vector_dim, 2 * ARC_DIM + 2 * RELATION_DIM)
     hidden_bias: Tensor
     arcs: Tensor  # (modifier: ARC_DIM + 1, head: ARC_DIM)
@@ -53,14 +53,14 @@ class Attention:
 
     @classmethod
     def of(cls, parameters: Mapping[str, Tensor]) -> Attention:
-        """Those among named parameters."""
+        """Select the weights from named parameters."""
         return cls(**{name[len(PREFIX) :]: tensor for name, tensor in parameters.items() if name.startswith(PREFIX)})
 
     def mean_loss(self, vectors: Tensor, lengths: Ints, gold: Gold, drop: Drop | None = None) -> Tensor:
-        """The log losses of heads and of relations under them, added up, a word.
+        """Return the cross-entropy of heads and relations, summed and divided by the number of words.
 
-        ``vectors``: (n_words, vector_dim), sentence by sentence, longest first. What is not known is not asked, nor is
-        the root's relation. ``drop`` is applied to the hidden layers.
+        ``vectors``: (n_words, vector_dim), sentence by sentence, longest first. Unknown heads and relations have no
+        loss, nor has the root's relation. ``drop`` is applied to the hidden layers.
         """
         rows = torch.cat([vectors, self.outside[None]])
         hidden = leaky_relu(rows @ self.hidden + self.hidden_bias, SLOPE)
@@ -84,9 +84,9 @@ class Attention:
             scores = scores.masked_fill(torch.from_numpy(~np.insert(is_word, 0, True, axis=1))[:, None], -torch.inf)
             rows = gold.heads[begin:end]
             places = np.where(rows == outside, 0, rows - np.repeat(starts, sizes) + 1)
-            asked = torch.from_numpy(np.where(rows > outside, NOT_ASKED, places))
+            target = torch.from_numpy(np.where(rows > outside, IGNORED, places))
             of_words = scores[torch.from_numpy(is_word)]
-            losses.append(cross_entropy(of_words, asked, ignore_index=NOT_ASKED, reduction="sum"))
+            losses.append(cross_entropy(of_words, target, ignore_index=IGNORED, reduction="sum"))
             begin = end
         return torch.stack(losses).sum()
 
@@ -102,16 +102,16 @@ class Attention:
 
 
 def _alike(lengths: Ints) -> list[Ints]:
-    """Lengths, longest first, in groups in which none is less than half of another, so that little is padded."""
+    """Split lengths, longest first, into groups of similar ones, so that there is little padding."""
     classes = np.ceil(np.log2(lengths))
     return np.split(lengths, np.flatnonzero(np.diff(classes)) + 1)
 
 
 def _rows(x: Tensor, rows: Ints) -> Tensor:
-    """The rows of x at these places: (..,) -> (.., dim)."""
+    """Return the rows of x at these places: (..,) -> (.., dim)."""
     return x.index_select(0, torch.from_numpy(rows.reshape(-1))).reshape(*rows.shape, -1)
 
 
 def _with_one(x: Tensor) -> Tensor:
-    """A product with it has a bias."""
+    """Append a column of ones, so that a product with it has a bias."""
     return pad(x, (0, 1), value=1.0)

@@ -1,4 +1,4 @@
-"""Averaged weights: a running mean over the updates, which parses better than where the last update happened to end."""
+"""Averaged weights: a running mean over the updates, which generalises better than the last weights."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from torch import Tensor
 from easyfirst.nn.arrays import Floats
 
 HEAD_START = 10
-"""In the beginning the mean forgets faster, so that the first weights, which know nothing, do not linger."""
+"""The delay of the warm-up: the memory grows with the updates, so that untrained weights are forgotten quickly."""
 
 
 class Average:
-    """The mean of some parameters: ``mean += (1 - memory) * (weights - mean)`` after each update."""
+    """The mean of parameters: ``mean += (1 - memory) * (weights - mean)`` after each update."""
 
     def __init__(self, parameters: Mapping[str, Tensor], memory: float) -> None:
         self._now = {name: tensor for name, tensor in parameters.items() if tensor.requires_grad}
@@ -24,7 +24,7 @@ class Average:
         self.n_updates = 0
 
     def update(self) -> None:
-        """The parameters have changed."""
+        """Add the current parameters to the mean. Call it after each update."""
         if not self._mean:
             return
         self.n_updates += 1
@@ -36,15 +36,16 @@ class Average:
 
     @property
     def arrays(self) -> dict[str, Floats]:
-        """The weights to use, in the memory of the mean; without averaging, the last ones."""
+        """The averaged weights, or the last ones without averaging, as views of the tensors."""
         tensors = (self._mean or self._now) | self._fixed
         return {name: tensor.detach().numpy() for name, tensor in tensors.items()}
 
     def state(self) -> dict[str, Floats]:
-        """What a resumed run needs, besides ``n_updates``."""
+        """Return what a checkpoint must hold besides ``n_updates``."""
         return {name: tensor.numpy() for name, tensor in self._mean.items()}
 
     def load_state(self, state: Mapping[str, Floats], n_updates: int) -> None:
+        """Restore the mean from a checkpoint."""
         self.n_updates = n_updates
         for name, array in state.items():
             self._mean[name].copy_(torch.from_numpy(array.copy()))

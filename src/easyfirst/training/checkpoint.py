@@ -1,7 +1,7 @@
-"""A training run on disk: everything that is needed to go on, bit for bit, as if it had never stopped.
+"""A checkpoint: everything that a training run needs to continue bit for bit.
 
-One file, written beside its place and renamed, so there is always a whole one. It holds the weights, the optimiser's
-state, the random generator's, and the history so far.
+It is one file with the weights, the state of the optimizer and of the random generator, and the history. The file is
+written under another name and then renamed, so an interrupted write never damages it.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ import numpy.typing as npt
 import safetensors
 import safetensors.numpy
 
-from easyfirst.errors import ModelError
+from easyfirst.errors import ConfigError, ModelError
 from easyfirst.model.directory import replace_file
 
 FILE = "checkpoint.safetensors"
@@ -26,26 +26,32 @@ SHA256_DIGITS = 64
 
 @dataclass(frozen=True, slots=True)
 class Checkpoint:
-    """The state of a run after some epoch."""
+    """The state of a run after an epoch."""
 
     facts: dict[str, Any]
-    """What can be written as JSON: settings, data, history, the random generator's state."""
+    """What JSON can hold: settings, data, history, the state of the random generator."""
     arrays: dict[str, npt.NDArray[Any]]
+
+    def group(self, name: str) -> dict[str, npt.NDArray[Any]]:
+        """Return the arrays whose names begin with ``name/``, by the rest of their names."""
+        prefix = f"{name}/"
+        return {path.removeprefix(prefix): array for path, array in self.arrays.items() if path.startswith(prefix)}
 
 
 def save_checkpoint(directory: Path, checkpoint: Checkpoint) -> None:
-    """Replace the directory's checkpoint."""
+    """Write the directory's checkpoint, or replace it."""
     facts = {"format_version": FORMAT_VERSION, **checkpoint.facts}
     data = safetensors.numpy.save(checkpoint.arrays, metadata={"facts": json.dumps(facts)})
     replace_file(directory / FILE, data)
 
 
 def has_checkpoint(directory: Path) -> bool:
+    """Return whether the directory has a checkpoint."""
     return (directory / FILE).is_file()
 
 
 def load_checkpoint(directory: Path) -> Checkpoint:
-    """The directory's checkpoint; raises :class:`ModelError` if there is none or it is damaged."""
+    """Read the directory's checkpoint; raise :class:`ModelError` if it is missing or damaged."""
     path = directory / FILE
     if not has_checkpoint(directory):
         raise ModelError(f"{path}: no checkpoint to resume from; start without --resume")
@@ -58,12 +64,21 @@ def load_checkpoint(directory: Path) -> Checkpoint:
     except OSError as error:
         raise ModelError(f"{path} cannot be read: {error.strerror or error}") from error
     if facts.pop("format_version", None) != FORMAT_VERSION:
-        raise ModelError(f"{path}: this checkpoint is of another version of easyfirst; resume with that version")
+        raise ModelError(
+            f"{path}: another version of easyfirst wrote this checkpoint; resume with that version, or start again "
+            "with --overwrite"
+        )
     return Checkpoint(facts, arrays)
 
 
+def require_same(what: str, saved: Mapping[str, Any], given: Mapping[str, Any]) -> None:
+    """Raise :class:`ConfigError` if the settings or data of a checkpoint are not those given now."""
+    if other := differences(saved, given):
+        raise ConfigError(f"was trained with other {what} ({other}); resume with the same {what}")
+
+
 def differences(saved: Mapping[str, Any], given: Mapping[str, Any], prefix: str = "") -> str:
-    """The names of the settings that are not the same, with what they were; checksums are not shown."""
+    """Return the names of the values that differ, with the saved values; checksums are left out."""
     found: list[str] = []
     for name in dict.fromkeys((*saved, *given)):
         was, now = saved.get(name), given.get(name)

@@ -1,13 +1,13 @@
-"""Word vectors with positional context, from plain text (section 3.1 of the paper, which takes those of Ling et al.
-2015): they know not only which words stand around a word, but where.
+"""Word vectors with positional context from plain text: they depend on which words surround a word, and at which
+positions. (The paper, in section 3.1, uses the vectors of Ling et al. 2015.)
 
-Skip-gram with negative samples factors a table of pointwise mutual information (Levy & Goldberg 2014). Here that table
-is made and factored as it is. A word's row has a column for each neighbour at each position:
+Skip-gram with negative sampling implicitly factorises a matrix of pointwise mutual information (Levy & Goldberg 2014).
+This module computes that matrix and factorises it. A word's row has a column for each neighbour at each position:
 
     x[w, (p, n)] = max(0, log( P(n at p | w) / P(n at p) ))       p = -window .. window without 0
 
-with P(n at p) smoothed by a power of 0.75, and a word's vector is its row of U S^(1/2), of the largest singular
-values S, at length one (both as Levy, Goldberg & Dagan 2015 advise).
+P(n at p) is smoothed by a power of 0.75. A word's vector is its row of U S^(1/2) for the largest singular values S,
+scaled to length one (both as in Levy, Goldberg & Dagan 2015).
 """
 
 from __future__ import annotations
@@ -26,29 +26,29 @@ from easyfirst.model.settings import check_finite
 from easyfirst.nn.arrays import Floats, Ints
 
 SMOOTHING = 0.75
-"""The power that raises the share of rare neighbours."""
+"""The power that smooths the distribution of neighbours, in favour of rare ones."""
 WEIGHT = 0.5
 """The power of the singular values."""
 NOISE = 1e-5
-"""Of the longest row: shorter ones are rounding, of words that nothing is told of."""
+"""The share of the longest row below which a row is a rounding error: its word has no informative neighbours."""
 SPARE, ROUNDS = 32, 6
-"""Of the randomised factoring: directions beside those that are wanted, and times that all are turned by the table."""
+"""The oversampling and the power iterations of the randomised SVD."""
 _TOO_LONG = ""
 CHUNK = 1 << 22
-"""Words whose neighbours are counted at a time."""
+"""The number of words whose neighbours are counted at a time."""
 
 
 @dataclass(frozen=True, slots=True)
 class CooccurrenceConfig:
-    """What is counted, and how many numbers are left of it."""
+    """The settings of counting and of factorisation."""
 
     dim: int = 100
     window: int = 2
-    """Neighbours on each side."""
+    """The number of neighbours on each side."""
     min_count: int = 3
-    """Words that the text has less often have no vector."""
+    """Words that occur less often have no vector."""
     neighbours: int = 8000
-    """The most frequent words have columns; all others share one, and so do the ends of sentences."""
+    """The number of frequent words with a column each; other words share one, and sentence boundaries another."""
     seed: int = 1
 
     def __post_init__(self) -> None:
@@ -57,15 +57,16 @@ class CooccurrenceConfig:
             if getattr(self, name) < 1:
                 raise ConfigError(f"{name} must be at least 1")
         if self.dim > 2 * self.window * (self.neighbours + 2):
-            raise ConfigError("dim must not be larger than the number of columns, which neighbours and window make")
+            raise ConfigError("dim must not exceed the number of columns, 2 * window * (neighbours + 2)")
         if self.seed < 0:
             raise ConfigError("seed must not be negative")
 
 
 def learn_vectors(sentences: Iterable[Sequence[str]], config: CooccurrenceConfig) -> Embeddings:
-    """Vectors of the normalised forms in some sentences, the most frequent first.
+    """Return vectors of the normalised forms in the sentences, the most frequent first.
 
-    Of the text, some sixteen bytes a word are kept, and the counts."""
+    This takes about sixteen bytes of memory for each word of the text, besides the counts.
+    """
     text = _read(sentences, config)
     if len(text.words) < config.dim:
         raise DataError(
@@ -74,15 +75,15 @@ def learn_vectors(sentences: Iterable[Sequence[str]], config: CooccurrenceConfig
         )
     vectors = _factor(_table(text, config), config).numpy()
     lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
-    is_told = lengths > NOISE * lengths.max()
-    if not is_told.any():
-        raise DataError("no word of the text has neighbours that tell it from others; take more text")
-    return Embeddings(tuple(text.words), np.where(is_told, vectors / np.where(is_told, lengths, 1), 0))
+    is_informative = lengths > NOISE * lengths.max()
+    if not is_informative.any():
+        raise DataError("no word of the text has informative neighbours; take more text")
+    return Embeddings(tuple(text.words), np.where(is_informative, vectors / np.where(is_informative, lengths, 1), 0))
 
 
 @dataclass(frozen=True, slots=True)
 class _Text:
-    """The n words that are frequent enough, and the text as their numbers; others are n, ends of sentences n + 1."""
+    """The n frequent words, and the text as their numbers; other words are n, sentence boundaries n + 1."""
 
     words: Sequence[str]
     ids: Ints
@@ -111,15 +112,15 @@ def _read(sentences: Iterable[Sequence[str]], config: CooccurrenceConfig) -> _Te
 
 
 def _counted(form: str) -> str:
-    """The form under which a word is counted."""
+    """Return the form under which a word is counted."""
     return normalise(form) if len(form) <= MAX_WORD_LENGTH else _TOO_LONG
 
 
 def _table(text: _Text, config: CooccurrenceConfig) -> torch.Tensor:
-    """Each word's information on its neighbours, sparse. (n_words, positions * columns); the columns of a position are
-    the most frequent words, all others, and the end of the sentence."""
+    """Return the sparse matrix of positive information, (n_words, positions * columns). The columns of a position are
+    the most frequent words, all others, and the sentence boundary."""
     n, n_columns = len(text.words), min(config.neighbours, len(text.words)) + 2
-    neighbours = np.minimum(text.ids, n_columns - 2)  # (n_text,) a column of its own, or that of all others
+    neighbours = np.minimum(text.ids, n_columns - 2)  # (n_text,)
     neighbours[text.ids == n + 1] = n_columns - 1
     shifts = [shift for shift in range(-config.window, config.window + 1) if shift]
     found: list[tuple[Ints, Ints, Floats]] = []
@@ -127,8 +128,8 @@ def _table(text: _Text, config: CooccurrenceConfig) -> torch.Tensor:
         keys, counts = _count(text.ids, neighbours, shift, n, n_columns)
         rows, columns = np.divmod(keys, n_columns)
         values = _information(rows, columns, counts, n, n_columns)
-        is_told = values > 0
-        found.append((rows[is_told], columns[is_told] + place * n_columns, values[is_told]))
+        is_informative = values > 0
+        found.append((rows[is_informative], columns[is_informative] + place * n_columns, values[is_informative]))
     rows, columns, values = (np.concatenate(part) for part in zip(*found, strict=True))
     order = np.lexsort((columns, rows))
     return torch.sparse_coo_tensor(
@@ -141,7 +142,7 @@ def _table(text: _Text, config: CooccurrenceConfig) -> torch.Tensor:
 
 
 def _count(ids: Ints, neighbours: Ints, shift: int, n: int, n_columns: int) -> tuple[Ints, Ints]:
-    """How often each neighbour stands at one position: row * n_columns + column, sorted, and the number of times."""
+    """Count the neighbours at one position; return sorted keys, row * n_columns + column, and their counts."""
     keys, counts = np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int64)
     window = abs(shift)
     for start in range(window, len(ids) - window, CHUNK):
@@ -155,7 +156,7 @@ def _count(ids: Ints, neighbours: Ints, shift: int, n: int, n_columns: int) -> t
 
 
 def _information(rows: Ints, columns: Ints, counts: Ints, n: int, n_columns: int) -> Floats:
-    """log( P(column | row) / P(column) ) of each count."""
+    """Return log( P(column | row) / P(column) ) of each count."""
     of_rows = np.bincount(rows, counts, minlength=n)
     of_columns = np.bincount(columns, counts, minlength=n_columns) ** SMOOTHING
     share = of_columns / of_columns.sum()
@@ -163,7 +164,7 @@ def _information(rows: Ints, columns: Ints, counts: Ints, n: int, n_columns: int
 
 
 def _factor(table: torch.Tensor, config: CooccurrenceConfig) -> torch.Tensor:
-    """U S^(1/2) of the largest singular values, by turning random directions towards them (Halko et al. 2011)."""
+    """Return U S^(1/2) of the largest singular values, by randomised SVD (Halko et al. 2011)."""
     n_directions = min(config.dim + SPARE, *table.shape)
     generator = torch.Generator().manual_seed(config.seed)
     start = torch.randn(table.shape[1], n_directions, generator=generator)

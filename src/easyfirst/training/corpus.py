@@ -1,4 +1,4 @@
-"""A treebank as arrays, from which batches of sentences are cut."""
+"""The parser's training sentences as arrays, and batches of them."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from easyfirst.treebank.sentence import Sentence
 
 @dataclass(frozen=True, slots=True)
 class ParserBatch:
-    """Some sentences, longest first."""
+    """A batch of sentences, longest first."""
 
     lengths: Ints
     ids: WordIds
@@ -29,7 +29,7 @@ class ParserBatch:
 
 
 class ParserCorpus:
-    """Training sentences: projective, with heads and relations, of which some may not be known."""
+    """The training sentences. Their known heads and relations fit projective trees."""
 
     def __init__(self, sentences: Sequence[Sentence], vocabulary: ParserVocabulary) -> None:
         self.ids = vocabulary.encode(sentences)
@@ -39,7 +39,7 @@ class ParserCorpus:
         self._heads = np.array(list(heads), dtype=np.int64)
         numbers = {relation: number for number, relation in enumerate(vocabulary.relations)}
         labels = (relation for sentence in sentences for relation in sentence.relations)
-        # a relation that is no row's is never asked for: a root's, or that of a word whose head is not known
+        # a relation outside the vocabulary is never used: it is a root's, or its word has no known head
         known = [NOT_ANNOTATED if label is None else numbers.get(label, 0) for label in labels]
         self._relations = np.array(known, dtype=np.int64)
 
@@ -47,7 +47,7 @@ class ParserCorpus:
         return len(self.lengths)
 
     def batch(self, numbers: Ints, *, unknown_prob: Floats, rng: np.random.Generator) -> ParserBatch:
-        """Sentences by their numbers. Words become unknown by chance, row by row of ``unknown_prob`` (section 5.3)."""
+        """Return the sentences with these numbers. ``unknown_prob``: the word dropout of each row (section 5.3)."""
         numbers = numbers[np.argsort(-self.lengths[numbers], kind="stable")]
         lengths = self.lengths[numbers]
         starts = np.cumsum(lengths) - lengths
@@ -66,14 +66,14 @@ def _select(ids: WordIds, rows: Ints) -> WordIds:
     tags = tuple(column[rows] for column in ids.tags)
     if ids.forms is None or ids.spelling is None:
         return WordIds(ids.words[rows], external, tags)
-    forms, of_words = np.unique(ids.forms[rows], return_inverse=True)  # longest first, as all forms are
+    forms, of_words = np.unique(ids.forms[rows], return_inverse=True)  # still longest first
     return WordIds(ids.words[rows], external, tags, of_words, ids.spelling.of(forms))
 
 
 def unknown_probabilities(counts: Ints, alpha: float) -> Floats:
-    """p_unk(w) = alpha / (#(w) + alpha) for every row of the vocabulary (section 5.3).
+    """Return p_unk(w) = alpha / (#(w) + alpha) for every row of the vocabulary (section 5.3).
 
-    The unknown word cannot become more unknown: it is never dropped, so it keeps its external vector.
+    The unknown word itself is never dropped, so it keeps its external vector.
     """
     prob: Floats = alpha / np.maximum(counts + alpha, np.finfo(np.float64).tiny)
     prob[UNKNOWN] = 0
@@ -81,7 +81,8 @@ def unknown_probabilities(counts: Ints, alpha: float) -> Floats:
 
 
 def drop_words(ids: WordIds, unknown_prob: Floats, rng: np.random.Generator) -> WordIds:
-    """Make words unknown by chance; half of those lose their external vector too, as rare words often have none."""
+    """Replace words by the unknown word at random. Half of them lose their external vector too: rare words often have
+    none."""
     is_dropped = rng.random(len(ids.words)) < unknown_prob[ids.words]
     words = np.where(is_dropped, UNKNOWN, ids.words)
     if ids.external is None:

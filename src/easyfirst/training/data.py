@@ -1,18 +1,23 @@
-"""What training reads: treebanks, checked before anything else happens, and what is worth knowing about them."""
+"""Training data: the files of a run, read and checked before anything is trained, and statistics about them."""
 
 from __future__ import annotations
 
 import hashlib
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from itertools import compress
 from os import PathLike, fspath
+from pathlib import Path
 
 import numpy as np
 
 from easyfirst.constraints.feasible import HeadSets, find_tree
 from easyfirst.errors import DataError
+from easyfirst.model.embeddings import Embeddings, external_table, first_embeddings, read_embeddings, scaled
 from easyfirst.model.lexicon import external_ids, normalise, tags_of
 from easyfirst.model.parser_vocabulary import ParserVocabulary
+from easyfirst.model.shared_vectors import SharedVectors
+from easyfirst.nn.arrays import Floats
 from easyfirst.nn.parser_network import TAG_KINDS
 from easyfirst.treebank.conllu import ConlluReader
 from easyfirst.treebank.partial import check_known_arcs, knows_nothing
@@ -24,12 +29,27 @@ from easyfirst.treebank.tree import check_tree
 
 
 @dataclass(frozen=True, slots=True)
+class Job:
+    """The files to train on, and the directory of the model."""
+
+    train: Path
+    out: Path
+    dev: Path | None = None
+    vectors: Path | None = None
+    max_vectors: int | None = None
+    """The number of vectors to read from the beginning of the file; None: all."""
+    vector_bits: int = 8
+    """The bits of each number in frozen vectors."""
+    licence: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class Treebank:
-    """Sentences with gold trees, and the file they are from."""
+    """The sentences of a file."""
 
     path: str
     sha256: str
-    """Of the file's content, unpacked."""
+    """The checksum of the file's content, unpacked."""
     sentences: tuple[Sentence, ...]
 
     @property
@@ -47,34 +67,102 @@ class Treebank:
 
 
 @dataclass(frozen=True, slots=True)
+class TrainingData:
+    """The content of a job's files."""
+
+    train: Treebank
+    dev: Treebank | None = None
+    vectors: Embeddings | None = None
+    """The word vectors, if they are fine-tuned."""
+    shared_vectors: SharedVectors | None = None
+    """The word vectors, if they are frozen."""
+    is_trainable: Sequence[bool] = ()
+    """Which training sentences a parser can learn from; set by :meth:`checked_for_parser`."""
+    note: str = ""
+    """A remark on the training data for the model's card."""
+    has_predicted_tags: bool = False
+
+    @classmethod
+    def read(cls, job: Job, *, freeze_external: bool, needs_trees: bool = True) -> TrainingData:
+        """Read the files of a job. ``needs_trees``: every dev sentence must have a complete tree."""
+        train = read_treebank(job.train, is_partial=True)
+        dev = read_treebank(job.dev, is_partial=not needs_trees) if job.dev else None
+        if job.vectors is None:
+            return cls(train, dev)
+        vectors = scaled(first_embeddings(read_embeddings(job.vectors), job.max_vectors))
+        if freeze_external:
+            return cls(train, dev, shared_vectors=SharedVectors.of(vectors, job.vector_bits))
+        return cls(train, dev, vectors)
+
+    def checked_for_parser(self, tag_kinds: Sequence[str], *, predicts_tags: bool = False) -> TrainingData:
+        """Find the sentences that a parser can learn from; raise :class:`DataError` if there are none, or no tags.
+
+        ``predicts_tags``: the tags of dev will be predicted, so only the training treebank must have them.
+        """
+        for treebank in (self.train, None if predicts_tags else self.dev):
+            if treebank is not None:
+                check_tags_given(treebank, tag_kinds)
+        return replace(self, is_trainable=trainable(self.train))
+
+    @property
+    def parser_sentences(self) -> list[Sentence]:
+        """The training sentences that a parser can learn from."""
+        return list(compress(self.train.sentences, self.is_trainable))
+
+    @property
+    def external_words(self) -> Sequence[str] | None:
+        if self.shared_vectors is not None:
+            return list(self.shared_vectors.rows)
+        return self.vectors.words if self.vectors is not None else None
+
+    @property
+    def external_table(self) -> Floats | None:
+        if self.shared_vectors is not None:
+            return self.shared_vectors.table
+        return external_table(self.vectors) if self.vectors is not None else None
+
+    @property
+    def fingerprint(self) -> dict[str, str | None]:
+        """The checksums that must be unchanged to resume a run."""
+        shared = self.shared_vectors.sha256 if self.shared_vectors is not None else None
+        return {
+            "train": self.train.sha256,
+            "dev": self.dev.sha256 if self.dev else None,
+            "vectors": _sha256(self.vectors) if self.vectors else shared,
+        }
+
+
+@dataclass(frozen=True, slots=True)
 class DataReport:
-    """What training says about its data before it starts."""
+    """Statistics about a parser's training data."""
 
     train: str
     train_sentences: int
     train_words: int
     relations: int
     non_projective: int
-    """Training sentences that are skipped, because no bottom-up parser can build their trees."""
+    """The training sentences that are skipped because a bottom-up parser cannot build their trees."""
     non_projective_percent: float
     unknown_heads: int
-    """Words of the others whose heads are not known: they cost nothing."""
+    """The words without a head in the other sentences; they have no loss."""
     nothing_known: int
-    """Training sentences that are skipped, because no word of them has a head."""
+    """The training sentences that are skipped because none of their words has a head."""
     dev: str | None
     dev_sentences: int
     dev_words: int
     dev_unknown_percent: float
-    """Share of dev words that training has never seen."""
+    """The share of dev words that do not occur in training."""
     vectors: int | None
-    """Words that have an external vector; None: there are no such vectors."""
+    """The number of external vectors; None without such vectors."""
     vectors_percent: float
-    """Share of training words that have one."""
+    """The share of training words that have an external vector."""
 
 
 def read_treebank(path: str | PathLike[str], *, is_partial: bool = False) -> Treebank:
-    """All sentences of a file; raises :class:`DataError` if there are none or one has no proper tree. Where only a part
-    of the trees need be known (``is_partial``), that part must be of a tree."""
+    """Read all sentences of a file; raise :class:`DataError` if there are none, or one is not a tree.
+
+    ``is_partial``: trees may be incomplete, but their known arcs must be part of a tree.
+    """
     sentences: list[Sentence] = []
     digest = hashlib.sha256()
     with open_file(path) as stream:  # read once: it may be a pipe
@@ -93,22 +181,23 @@ def read_treebank(path: str | PathLike[str], *, is_partial: bool = False) -> Tre
 
 
 def check_tags_given(treebank: Treebank, tag_kinds: Sequence[str]) -> None:
-    """Raise :class:`DataError` if the treebank has none of the tags that the network is to read."""
+    """Raise :class:`DataError` if a kind of tags that the network reads is missing from the whole treebank."""
     if lacking := [kind.upper() for kind in tag_kinds if kind not in treebank.tag_kinds]:
         others = " or ".join(f"--tags {kind}" for kind in (*treebank.tag_kinds, "none"))
         raise DataError(f"this treebank has no {' and no '.join(lacking)} tags; choose {others}", source=treebank.path)
 
 
-def projective_part(treebank: Treebank) -> list[Sentence]:
-    """The sentences a bottom-up parser can learn from: what is known of their trees is something, and projective."""
+def trainable(treebank: Treebank) -> list[bool]:
+    """Return which sentences a bottom-up parser can learn from: those with heads that fit a projective tree."""
     if all(map(knows_nothing, treebank.sentences)):
         raise DataError("no word has a HEAD, so there is nothing to learn", source=treebank.path)
-    kept = [s for s in treebank.sentences if not knows_nothing(s) and _fits_projective_tree(s)]
+    mask = [not knows_nothing(sentence) and _fits_projective_tree(sentence) for sentence in treebank.sentences]
+    kept = list(compress(treebank.sentences, mask))
     if not any(len(sentence) > 1 for sentence in kept):
         raise DataError("no projective sentence of two words or more to learn from", source=treebank.path)
     if not any(head and relation for s in kept for head, relation in zip(s.heads, s.relations, strict=True)):
         raise DataError("no word has a HEAD and a DEPREL, so there are no relations to learn", source=treebank.path)
-    return kept
+    return mask
 
 
 def _fits_projective_tree(sentence: Sentence) -> bool:
@@ -121,7 +210,7 @@ def _fits_projective_tree(sentence: Sentence) -> bool:
 def describe(
     train: Treebank, kept: Sequence[Sentence], dev: Treebank | None, vocabulary: ParserVocabulary
 ) -> DataReport:
-    """Count what there is; those training sentences that are ``kept`` are learnt from."""
+    """Return statistics about the data. ``kept``: the training sentences that are learnt from."""
     n_train = len(train.sentences)
     n_known = sum(not knows_nothing(sentence) for sentence in train.sentences)
     dev_forms = [form for sentence in dev.sentences for form in sentence.forms] if dev else []
@@ -149,3 +238,9 @@ def _n_with_vector(treebank: Treebank, vocabulary: ParserVocabulary) -> int:
         return 0
     forms = [form for sentence in treebank.sentences for form in sentence.forms]
     return int(np.count_nonzero(external_ids(vocabulary.external, forms)))
+
+
+def _sha256(vectors: Embeddings) -> str:
+    digest = hashlib.sha256("\n".join(vectors.words).encode())
+    digest.update(np.ascontiguousarray(vectors.vectors).data)
+    return digest.hexdigest()

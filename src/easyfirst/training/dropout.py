@@ -1,4 +1,4 @@
-"""Dropout: values set to zero by chance, the others scaled up, so that the mean stays what it was."""
+"""Inverted dropout: some values are set to zero at random, and the others scaled up to keep the mean."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from easyfirst.nn.sequences import Drop
 
 
 def dropout(share: float, rng: np.random.Generator) -> Drop | None:
-    """A function that drops this share of every array it is given, anew each time; None for nothing to drop.
+    """Return a function that drops this share of an array, with a new mask in each call; None if the share is 0.
 
-    All chance comes from ``rng``: the same state of it gives the same masks.
+    All randomness comes from ``rng``: the same state gives the same masks.
     """
     if share == 0:
         return None

@@ -1,10 +1,11 @@
-"""LSTMs with their derivatives written out: a whole sequence, or a whole set of trees, as one step of differentiation.
+"""LSTMs with hand-written derivatives: a whole sequence, or a whole set of trees, as one differentiable function.
 
-Recurrent networks are many small operations, and PyTorch spends more on keeping track of each than on doing it. These
-two functions do the same maths as ``easyfirst.nn`` (tests hold them equal, gradients included) in NumPy, on the
-memory of the tensors, and multiply for the gradient of a matrix once and not at every step.
+A recurrent network is many small operations, and PyTorch spends more time on tracking each than on computing it. These
+two functions do the same maths as ``easyfirst.nn`` (tests compare values and gradients) in NumPy, on the memory of the
+tensors. The gradient of a weight matrix takes one product instead of one for each step.
 
-Here: what both are made of, and the one for sequences. The one for trees is in ``easyfirst.training.tree_kernel``.
+This module has the parts that both use, and the function for sequences. ``easyfirst.training.tree_kernel`` has the one
+for trees.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ from easyfirst.nn.arrays import Floats, Ints
 
 
 def gates_of(gates: Floats) -> tuple[Floats, Floats, Floats, Floats]:
-    """Forget, input, output, candidate: views."""
+    """Return views of the forget, input, output and candidate gates."""
     dim = gates.shape[-1] // 4
     return gates[..., :dim], gates[..., dim : 2 * dim], gates[..., 2 * dim : 3 * dim], gates[..., 3 * dim :]
 
@@ -39,8 +40,8 @@ def step(z: Floats, c_before: Floats | None, c: Floats, tanh_c: Floats, h: Float
 
 
 def slopes_of(gates: Floats, tanh_c: Floats, c_before: Floats) -> tuple[Floats, Floats]:
-    """How c reacts to the pre-activations of forget, input and candidate gate and h to the output gate's (all in one
-    array), and how h reacts to c."""
+    """Return two derivatives: of c by the pre-activations of the forget, input and candidate gates and of h by the
+    output gate's (in one array), and of h by c."""
     f, i, o, g = gates_of(gates)
     slopes = np.empty_like(gates)
     of_f, of_i, of_o, of_g = gates_of(slopes)
@@ -54,7 +55,7 @@ def slopes_of(gates: Floats, tanh_c: Floats, c_before: Floats) -> tuple[Floats, 
 
 
 def step_back(slopes: Floats, h_by_c: Floats, grad_c: Floats, grad_h: Floats) -> None:
-    """Add to ``grad_c`` what comes through h, and make ``slopes`` the gradient of the pre-activations."""
+    """Add the gradient through h to ``grad_c``, and turn ``slopes`` into the gradient of the pre-activations."""
     grad_c += grad_h * h_by_c
     of_f, of_i, of_o, of_g = gates_of(slopes)
     of_f *= grad_c
@@ -64,16 +65,16 @@ def step_back(slopes: Floats, h_by_c: Floats, grad_c: Floats, grad_h: Floats) ->
 
 
 def joined(rows: Iterable[Ints]) -> Ints:
-    """Rows one after the other, of which there may be none."""
+    """Concatenate rows, of which there may be none."""
     return np.concatenate([np.zeros(0, dtype=np.int64), *rows])
 
 
 @dataclass(frozen=True, slots=True)
 class _LayerRun:
-    """What the gradient of a layer needs to know of its run. Words stand time after time."""
+    """The forward pass of a layer, kept for the backward pass. Words are ordered by time step."""
 
     times: list[tuple[slice, slice | None]]
-    """The words of each time, and those that stood before them in their sentences."""
+    """The words of each time step, and the words before them in their sentences."""
     gates: Floats  # (2, n_words, 4 * dim)
     c: Floats  # (2, n_words, dim)
     tanh_c: Floats
@@ -81,7 +82,7 @@ class _LayerRun:
 
     @classmethod
     def of(cls, z: Floats, recurrent: Floats, n_active: Sequence[int]) -> _LayerRun:
-        """Run the layer. ``z``: what the inputs bring to the pre-activations; overwritten."""
+        """Run the layer. ``z``: the inputs' part of the pre-activations; overwritten."""
         h, c, tanh_c = (np.empty((2, z.shape[1], z.shape[2] // 4), dtype=z.dtype) for _ in range(3))
         times: list[tuple[slice, slice | None]] = []
         before = begin = 0
@@ -97,11 +98,11 @@ class _LayerRun:
         return cls(times, z, c, tanh_c, h)
 
     def rows_before(self) -> Ints:
-        """Of every word but those of the first time, the word that stood before it."""
+        """Return the word before each word, except for those of the first time step."""
         return joined(np.arange(then.start, then.stop) for _, then in self.times if then is not None)
 
     def gradient(self, recurrent: Floats, c_before: Floats, grad_h: Floats) -> Floats:
-        """Of the pre-activations, given that of the outputs, which is overwritten: (2, n_words, 4 * dim)."""
+        """Return the gradient of the pre-activations: (2, n_words, 4 * dim). ``grad_h`` is overwritten."""
         grad_z, h_by_c = slopes_of(self.gates, self.tanh_c, c_before)
         grad_c = np.zeros_like(self.c)
         forget, *_ = gates_of(self.gates)
@@ -115,7 +116,7 @@ class _LayerRun:
 
 
 class LstmLayer(torch.autograd.Function):
-    """One layer over packed sequences, both directions: ``easyfirst.nn.sequences.run_layer`` for an LSTM."""
+    """One layer over packed sequences in both directions: ``easyfirst.nn.sequences.run_layer`` for an LSTM."""
 
     @staticmethod
     def forward(ctx: Any, x: Tensor, weights: Tensor, recurrent: Tensor, bias: Tensor, n_active: list[int]) -> Tensor:

@@ -1,4 +1,4 @@
-"""One training at a time in a model's directory."""
+"""A lock that allows one training at a time in a model's directory."""
 
 from __future__ import annotations
 
@@ -13,22 +13,22 @@ from easyfirst.model.directory import prepare_directory
 
 @contextmanager
 def sole_training(directory: Path) -> Generator[None, None, None]:
-    """Make the directory; while this lasts, any other training in it is a :class:`ModelError`. If nothing is written
-    into a new one, it goes away again."""
+    """Create and lock the directory; raise :class:`ModelError` if another training holds the lock. A new directory that
+    stays empty is removed."""
     is_new = not directory.exists()
     with _locked(directory):
         try:
             yield
         finally:
             if is_new:
-                with suppress(OSError):  # which is what happens if there is something in it
+                with suppress(OSError):  # it is not empty
                     directory.rmdir()
 
 
 @contextmanager
 def _locked(directory: Path) -> Generator[None, None, None]:
-    """The directory itself is locked, without a file in it, and the system lets go of it however the process ends.
-    Where directories cannot be locked, nothing is."""
+    """Lock the directory itself, without a lock file. The system releases the lock however the process ends. Where
+    directories cannot be locked, do nothing."""
     prepare_directory(directory)
     try:
         import fcntl
@@ -44,9 +44,9 @@ def _locked(directory: Path) -> Generator[None, None, None]:
             is_ours = False
         except OSError:
             is_ours = True
-        if not is_ours:  # or it was removed by one that has just ended
+        if not is_ours:  # also if a training that has just ended removed it
             raise ModelError(
-                f"{directory}: another training is at work there; wait for its end, or choose another --out"
+                f"{directory}: another training is running there; wait for its end, or choose another --out"
             )
         yield
     finally:

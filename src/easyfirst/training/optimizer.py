@@ -1,5 +1,5 @@
-"""Adam with the defaults of the paper's toolkit: norm clipping, a trace of weight decay, and look-up tables of which
-only the rows in use are updated."""
+"""Adam with the defaults of the paper's toolkit: gradient clipping, slight weight decay, and sparse updates of look-up
+tables."""
 
 from __future__ import annotations
 
@@ -15,8 +15,7 @@ TINY = 1e-30
 
 
 class Optimizer:
-    """Updates named parameters from their gradients. ``sparse``: the tables whose gradient has few rows
-    (``Namespace.embed``)."""
+    """Updates named parameters by their gradients. ``sparse``: the look-up tables, whose gradients have few rows."""
 
     def __init__(
         self, parameters: Mapping[str, Tensor], config: TrainingConfig | TrainingSettings, *, sparse: Collection[str]
@@ -34,9 +33,9 @@ class Optimizer:
         self._sparse = torch.optim.SparseAdam(tables, lr=rate, betas=betas) if tables else None
 
     def step(self, n_losses: int = 1, *, rate_share: float = 1.0) -> float:
-        """One update by the mean of so many losses, whose gradients have been added up; the mean's norm, unclipped.
+        """Update by the mean of ``n_losses`` losses with summed gradients; return the norm of the mean before clipping.
 
-        ``rate_share``: of the learning rate, for a rate that falls.
+        ``rate_share``: the factor of the learning rate, for a decaying rate.
         """
         optimizers = [self._dense] if self._sparse is None else [self._dense, self._sparse]
         for optimizer in optimizers:
@@ -55,7 +54,7 @@ class Optimizer:
         return norm.item()
 
     def _gradients(self) -> list[Tensor]:
-        """The values of all gradients, to be changed in place."""
+        """Return the values of all gradients, to be changed in place."""
         grads: list[Tensor] = []
         for tensor in self.parameters.values():
             if tensor.grad is not None:
@@ -65,7 +64,7 @@ class Optimizer:
         return grads
 
     def state(self) -> dict[str, Tensor]:
-        """All that a resumed run needs, by name."""
+        """Return what a checkpoint must hold, by name."""
         return {
             f"{name}/{key}": value
             for name, tensor in self.parameters.items()
@@ -73,7 +72,7 @@ class Optimizer:
         }
 
     def load_state(self, state: Mapping[str, Tensor]) -> None:
-        """Go on from a saved state."""
+        """Restore the state from a checkpoint."""
         for path, value in state.items():
             name, key = path.rsplit("/", 1)
             tensor = self.parameters[name]

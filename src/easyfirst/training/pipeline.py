@@ -1,8 +1,8 @@
-"""All parts of a model from one treebank: a tokenizer, a tagger, and a parser that learns from predicted tags.
+"""Training all parts of a model from one treebank: a tokenizer, a tagger, and a parser that reads predicted tags.
 
-The parser's training sentences are tagged by jackknifing and its dev sentences by the tagger, so that it meets in
-training what it will meet when it parses. External vectors are shared by tagger and parser, so they are not trained
-on. Every part is resumable for itself: ``training/<part>`` has its checkpoint and metrics.
+The parser's training sentences are tagged by jackknifing and its dev sentences by the tagger, so that it is trained on
+the kind of tags that it will read. Tagger and parser share the external vectors, which are frozen. ``training`` in the
+model's directory holds the parser's run, and ``training/<part>`` the run of each other part; each can be resumed.
 """
 
 from __future__ import annotations
@@ -22,122 +22,199 @@ from easyfirst.model.tagger_config import TaggerConfig, TaggerTraining
 from easyfirst.model.tagger_store import join_taggers, load_tagger, save_tagger
 from easyfirst.model.tokenizer_config import TokenizerConfig, TokenizerTraining
 from easyfirst.text.tagging import Tagger
-from easyfirst.training import supervised, trainer
 from easyfirst.training.checkpoint import FILE as CHECKPOINT
-from easyfirst.training.checkpoint import has_checkpoint, load_checkpoint
-from easyfirst.training.data import Treebank
-from easyfirst.training.jackknife import FoldReporter, check_folds, forget_folds, has_folds, jackknife
+from easyfirst.training.checkpoint import has_checkpoint
+from easyfirst.training.data import DataReport, Job, TrainingData, Treebank
+from easyfirst.training.jackknife import FoldProgress, check_folds, forget_folds, has_folds, jackknife
 from easyfirst.training.lock import sole_training
-from easyfirst.training.material import Job, Material, check_parser_data
+from easyfirst.training.loop import Task, TrainingLoop
+from easyfirst.training.parser_task import ParserTask
 from easyfirst.training.tagger_task import TaggerTask, accuracies
 from easyfirst.training.tokenizer_task import TokenizerTask
 from easyfirst.treebank.sentence import Sentence
 
 PARSER = "parser"
 PARTS = (TOKENIZER, TAGGER, PARSER)
-"""In the order they are trained."""
+"""The parts, in the order of their training."""
+FOLDER = "training"
 JACKKNIFE = "jackknife"
 MEMBER = "member-"
-"""The folder of a tagger's run has those of its other members in it, from ``member-2`` on."""
+"""The prefix of the folders for the other members of a tagger ensemble, from ``member-2`` on."""
 
 
 @dataclass(frozen=True, slots=True)
 class PipelineConfig:
-    """Which parts are trained, and how."""
+    """The parts to train, and their settings."""
 
     parts: tuple[str, ...] = PARTS
     parser: ParserConfig = field(default_factory=ParserConfig)
     reads_all_tags: bool = False
-    """The parser reads all kinds of tags that the treebank has, whatever its own settings say."""
+    """True: the parser reads all kinds of tags in the treebank, whatever its own settings say."""
     predicted_tags: bool = True
-    """The parser learns from predicted tags; False: from those of the treebank."""
+    """True: the parser is trained on predicted tags; False: on those of the treebank."""
     tokenizer: TokenizerConfig = field(default_factory=TokenizerConfig)
-    tokenizer_learning: TokenizerTraining = field(default_factory=TokenizerTraining)
+    tokenizer_training: TokenizerTraining = field(default_factory=TokenizerTraining)
     spaces: str = "given"
-    """``none``: the treebank says nothing of white space because its language is written without."""
+    """``none``: the language is written without spaces, and the treebank does not mark them."""
     tagger: TaggerConfig = field(default_factory=TaggerConfig)
-    tagger_learning: TaggerTraining = field(default_factory=TaggerTraining)
+    tagger_training: TaggerTraining = field(default_factory=TaggerTraining)
     folds: int = 5
-    """Of the jackknifing."""
+    """The number of jackknifing folds."""
     jobs: int = 1
-    """Folds that are trained at a time."""
+    """The number of folds that are trained in parallel."""
 
     def __post_init__(self) -> None:
         if not self.parts or any(part not in PARTS for part in self.parts):
             raise ConfigError(f"parts must be some of {', '.join(PARTS)}")
 
 
-class Reporter(trainer.Reporter, Protocol):
-    """Is told how training goes: of the parser as ever, of each other part by a reporter of its own."""
+class PipelineProgress(Protocol):
+    """Progress callbacks of a whole training."""
 
-    def part(self, name: str, n_epochs: int) -> FoldReporter:
-        """A part begins: ``tokenizer``, ``tagger`` (or ``tagger 1 of 2``) or ``jackknife``."""
+    def part(self, name: str, n_epochs: int) -> FoldProgress:
+        """Return the callbacks of a part: ``tokenizer``, ``tagger`` (or ``tagger 1 of 2``), ``jackknife`` or
+        ``parser``."""
         ...
 
-    def members_joined(self, n_members: int, accuracy: Mapping[str, float]) -> None:
-        """A tagger of several members is complete, and tags the dev sentences this well."""
-        ...
+    def data(self, report: DataReport) -> None:
+        """Report the parser's data, before it is trained."""
+
+    def ensemble_end(self, n_members: int, accuracy: Mapping[str, float]) -> None:
+        """Report that a tagger ensemble is complete, with its accuracy on the dev sentences."""
 
 
 def train_pipeline(
-    job: Job, config: PipelineConfig, reporter: Reporter, *, resume: bool = False, overwrite: bool = False
+    job: Job, config: PipelineConfig, progress: PipelineProgress, *, resume: bool = False, overwrite: bool = False
 ) -> dict[str, list[dict[str, Any]]]:
-    """Train the parts; for each the metrics of every epoch. Parts that are not named stay as they are."""
+    """Train the parts, and leave others unchanged; return the metrics of every epoch by part."""
     if not resume and not overwrite:
         _refuse_to_overwrite(job.out, config.parts)
     if resume and not any(_has_run(job.out, part) for part in config.parts):
         raise ModelError(f"{job.out}: no checkpoint to resume from; start without --resume")
     shares = TAGGER in config.parts or _settings_file(job.out, TAGGER).is_file()
-    material = Material.read(
+    data = TrainingData.read(
         job,
         freeze_external=shares or config.parser.training.freeze_external,
         needs_trees=PARSER in config.parts,
     )
-    parser = _parser_config(config, material)
-    predicts_tags = PARSER in config.parts and config.predicted_tags and bool(parser.network.tag_kinds)
-    _check(job.out, config, parser, material, predicts_tags=predicts_tags)
+    config = replace(config, parser=_parser_config(config, data))
+    data = _checked(job.out, config, data)
     with sole_training(job.out):
-        if not resume and not overwrite:  # there may have been another training since
+        if not resume and not overwrite:  # another training may have finished in the meantime
             _refuse_to_overwrite(job.out, config.parts)
         if not resume:
             _forget(job.out, config.parts)
-        if set(config.parts) != {PARSER} and material.shared_vectors is not None:
-            save_shared_vectors(job.out / VECTORS, material.shared_vectors)
-        return _train_parts(job, config, reporter, material, parser, predicts_tags=predicts_tags, resume=resume)
+        if set(config.parts) != {PARSER} and data.shared_vectors is not None:
+            save_shared_vectors(job.out / VECTORS, data.shared_vectors)
+        return _Pipeline(job, config, progress, resume).train(data)
 
 
-def _train_parts(
-    job: Job,
-    config: PipelineConfig,
-    reporter: Reporter,
-    material: Material,
-    parser: ParserConfig,
-    *,
-    predicts_tags: bool,
-    resume: bool,
-) -> dict[str, list[dict[str, Any]]]:
-    """One after the other; for each the metrics of every epoch."""
-    histories: dict[str, list[dict[str, Any]]] = {}
-    if TOKENIZER in config.parts:
-        histories[TOKENIZER] = _train_tokenizer(job, config, reporter, material, resume=resume)
-    if TAGGER in config.parts:
-        histories[TAGGER] = _train_tagger(job, config, reporter, material, resume=resume)
-    if PARSER in config.parts:
-        if predicts_tags:
-            material = _tag(job, config, reporter, material, resume=resume)
-        is_resumed = resume and has_checkpoint(_folder(job.out, PARSER))
-        checkpoint = load_checkpoint(_folder(job.out, PARSER)) if is_resumed else None
-        histories[PARSER] = trainer.train_parser(job, parser, reporter, material, checkpoint=checkpoint)
-    return histories
+@dataclass(frozen=True, slots=True)
+class _Pipeline:
+    """A training of some parts."""
+
+    job: Job
+    config: PipelineConfig
+    progress: PipelineProgress
+    resume: bool
+
+    def train(self, data: TrainingData) -> dict[str, list[dict[str, Any]]]:
+        """Train the parts one after the other."""
+        parts = self.config.parts
+        histories: dict[str, list[dict[str, Any]]] = {}
+        if TOKENIZER in parts:
+            histories[TOKENIZER] = self._train_tokenizer(data)
+        if TAGGER in parts:
+            histories[TAGGER] = self._train_tagger(data)
+        if PARSER in parts:
+            histories[PARSER] = self._train_parser(self._tagged(data) if _predicts_tags(self.config) else data)
+        return histories
+
+    def _train_tokenizer(self, data: TrainingData) -> list[dict[str, Any]]:
+        config, training = self.config, self.config.tokenizer_training
+        task = TokenizerTask(
+            data.train.sentences,
+            config.tokenizer,
+            training,
+            dev=data.dev.sentences if data.dev else None,
+            spaces=config.spaces,
+            out=self.job.out / TOKENIZER,
+            fingerprint={**data.fingerprint, TOKENIZER: asdict(config.tokenizer), "spaces": config.spaces},
+        )
+        return self._loop(task, _folder(self.job.out, TOKENIZER)).run(self.progress.part(TOKENIZER, training.epochs))
+
+    def _train_tagger(self, data: TrainingData) -> list[dict[str, Any]]:
+        """Train the members one after the other, each with its own seed, and join them."""
+        out, config, n_members = self.job.out, self.config.tagger, self.config.tagger.members
+        folder = _folder(out, TAGGER)
+        folders = [folder, *(folder / f"{MEMBER}{number}" for number in range(2, n_members + 1))]
+        history: list[dict[str, Any]] = []
+        for number, run in enumerate(folders, start=1):
+            training = replace(self.config.tagger_training, seed=self.config.tagger_training.seed + number - 1)
+            task = TaggerTask(
+                data.train.sentences,
+                config,
+                training,
+                dev=data.dev.sentences if data.dev else None,
+                vectors=data.shared_vectors,
+                out=out / TAGGER if n_members == 1 else run / TAGGER,
+                fingerprint={**data.fingerprint, TAGGER: asdict(config)},
+            )
+            name = TAGGER if n_members == 1 else f"{TAGGER} {number} of {n_members}"
+            history += self._loop(task, run).run(self.progress.part(name, training.epochs))
+        if n_members > 1:
+            model = join_taggers([load_tagger(run / TAGGER, data.shared_vectors) for run in folders])
+            save_tagger(out / TAGGER, model)
+            if data.dev is not None:
+                predicted = Tagger(model).predict([sentence.forms for sentence in data.dev.sentences])
+                self.progress.ensemble_end(n_members, accuracies(data.dev.sentences, predicted))
+        return history
+
+    def _tagged(self, data: TrainingData) -> TrainingData:
+        """Replace the tags by predicted ones."""
+        tagger = Tagger(load_tagger(self.job.out / TAGGER, data.shared_vectors))
+        training = self.config.tagger_training
+        train = jackknife(
+            data.train.sentences,
+            self.config.folds,
+            # a fold sets external_dim from its vectors; one member is nearly as good as an ensemble, and faster
+            replace(tagger.model.config, external_dim=0, members=1),
+            training,
+            vectors=tagger.model.vectors,
+            folder=_folder(self.job.out, JACKKNIFE),
+            progress=self.progress.part(JACKKNIFE, training.epochs),
+            seed=training.seed,
+            jobs=self.config.jobs,
+            resume=self.resume,
+        )
+        dev = data.dev
+        return replace(
+            data,
+            train=_retagged(data.train, train),
+            dev=None if dev is None else _retagged(dev, tagger.tag([tagger.untagged(s) for s in dev.sentences])),
+            note=f"tags predicted by jackknifing, {self.config.folds} folds",
+            has_predicted_tags=True,
+        )
+
+    def _train_parser(self, data: TrainingData) -> list[dict[str, Any]]:
+        task = ParserTask(self.job, self.config.parser, data)
+        loop = self._loop(task, _folder(self.job.out, PARSER))
+        self.progress.data(task.report)
+        history = loop.run(self.progress.part(PARSER, task.settings.epochs))
+        task.calibrate()
+        return history
+
+    def _loop(self, task: Task, folder: Path) -> TrainingLoop:
+        return TrainingLoop(task, folder, resume=self.resume and has_checkpoint(folder))
 
 
 def _folder(out: Path, part: str) -> Path:
-    """Where the run of a part is."""
-    return out / trainer.FOLDER if part == PARSER else out / trainer.FOLDER / part
+    """Return the folder of a part's run."""
+    return out / FOLDER if part == PARSER else out / FOLDER / part
 
 
 def _has_run(out: Path, part: str) -> bool:
-    """Whether there is something of a part's run to go on with; a parser's may begin with the jackknifing."""
+    """Return whether a part has a run to resume. A parser's run may begin with jackknifing."""
     return has_checkpoint(_folder(out, part)) or (part == PARSER and has_folds(_folder(out, JACKKNIFE)))
 
 
@@ -145,24 +222,32 @@ def _settings_file(out: Path, part: str) -> Path:
     return out / CONFIG if part == PARSER else out / part / CONFIG
 
 
-def _check(out: Path, config: PipelineConfig, parser: ParserConfig, material: Material, *, predicts_tags: bool) -> None:
-    """Whatever can be seen to be wrong before the first part takes its time."""
-    _refuse_other_vectors(out, config.parts, material)
+def _predicts_tags(config: PipelineConfig) -> bool:
+    return PARSER in config.parts and config.predicted_tags and bool(config.parser.network.tag_kinds)
+
+
+def _checked(out: Path, config: PipelineConfig, data: TrainingData) -> TrainingData:
+    """Find errors in data and settings before the first part is trained."""
+    _refuse_other_vectors(out, config.parts, data)
     if PARSER in config.parts:
-        check_parser_data(material, parser, predicts_tags=predicts_tags)
-    if TAGGER in config.parts and not material.train.tag_kinds:
-        raise DataError("no UPOS or XPOS tags for a tagger to learn; fill in a column", source=material.train.path)
-    if predicts_tags:
-        check_folds(config.folds, len(material.train.sentences))
+        if config.parser.members > 1:
+            raise ConfigError("train the members of an ensemble one at a time, then join them by 'easyfirst combine'")
+        kinds = config.parser.network.tag_kinds
+        data = data.checked_for_parser(kinds, predicts_tags=_predicts_tags(config))
+    if TAGGER in config.parts and not data.train.tag_kinds:
+        raise DataError("no UPOS or XPOS tags for a tagger to learn; fill in a column", source=data.train.path)
+    if _predicts_tags(config):
+        check_folds(config.folds, len(data.train.sentences))
         if TAGGER not in config.parts:
-            _check_tagger(out, parser, material)
+            _check_tagger(out, config.parser, data)
+    return data
 
 
-def _check_tagger(out: Path, parser: ParserConfig, material: Material) -> None:
-    """That the tagger which is there can predict the parser's tags."""
+def _check_tagger(out: Path, parser: ParserConfig, data: TrainingData) -> None:
+    """Raise :class:`ModelError` unless the model has a tagger that predicts the tags that the parser reads."""
     if not _settings_file(out, TAGGER).is_file():
-        raise ModelError(f"{out} has no tagger to predict tags; train one too, or learn from the treebank's tags")
-    kinds = load_tagger(out / TAGGER, material.shared_vectors).vocabulary.kinds
+        raise ModelError(f"{out} has no tagger to predict tags; add it to --parts, or use --gold-tags")
+    kinds = load_tagger(out / TAGGER, data.shared_vectors).vocabulary.kinds
     for kind in parser.network.tag_kinds:
         if kind not in kinds:
             raise ModelError(
@@ -170,11 +255,11 @@ def _check_tagger(out: Path, parser: ParserConfig, material: Material) -> None:
             )
 
 
-def _refuse_other_vectors(out: Path, parts: Sequence[str], material: Material) -> None:
-    """A model has one set of shared vectors: parts that stay must have been trained with those that are given now."""
-    shared = material.shared_vectors
+def _refuse_other_vectors(out: Path, parts: Sequence[str], data: TrainingData) -> None:
+    """Raise :class:`ModelError` if a part that is not trained now was trained with other vectors."""
+    shared = data.shared_vectors
     given = shared.sha256 if shared is not None else None
-    if given is None and set(parts) == {TOKENIZER}:  # which reads none, and leaves those that are there
+    if given is None and set(parts) == {TOKENIZER}:  # a tokenizer reads no vectors, and keeps those of the model
         return
     for part in (TAGGER, PARSER):
         path = _settings_file(out, part)
@@ -189,7 +274,7 @@ def _refuse_other_vectors(out: Path, parts: Sequence[str], material: Material) -
 
 
 def _forget(out: Path, parts: Sequence[str]) -> None:
-    """Do away with old runs of all parts now: if this one is killed, none of theirs is resumed."""
+    """Delete the old runs of all parts, so that none of them is resumed if this training is killed."""
     if not out.is_dir():
         return
     try:
@@ -200,13 +285,13 @@ def _forget(out: Path, parts: Sequence[str]) -> None:
         if PARSER in parts or TAGGER in parts:
             forget_folds(_folder(out, JACKKNIFE))
     except OSError as error:
-        raise ModelError(f"{out / trainer.FOLDER} cannot be written: {error.strerror or error}") from error
+        raise ModelError(f"{out / FOLDER} cannot be written: {error.strerror or error}") from error
 
 
 def _refuse_to_overwrite(out: Path, parts: Sequence[str]) -> None:
     for part in parts:
         if _has_run(out, part):
-            raise ModelError(f"{out}: a training run is there; go on with --resume, or start anew with --overwrite")
+            raise ModelError(f"{out}: a training run is there; continue with --resume, or start again with --overwrite")
         if _settings_file(out, part).exists():
             raise ModelError(f"{out}: exists already, with a {part}; choose another --out, or use --overwrite")
     if out.is_dir() and any(_is_foreign(path.relative_to(out)) for path in out.rglob("*") if not path.is_dir()):
@@ -214,89 +299,9 @@ def _refuse_to_overwrite(out: Path, parts: Sequence[str]) -> None:
 
 
 def _is_foreign(path: Path) -> bool:
-    """Neither of a part nor what a run leaves behind that was killed in its first epoch."""
-    ours = (CONFIG, VOCABULARY, WEIGHTS, CARD, CONFIDENCE, TOKENIZER, TAGGER, VECTORS, trainer.FOLDER)
+    """Return whether a file belongs neither to a part nor to a run that was killed in its first epoch."""
+    ours = (CONFIG, VOCABULARY, WEIGHTS, CARD, CONFIDENCE, TOKENIZER, TAGGER, VECTORS, FOLDER)
     return path.parts[0] not in ours and path.suffix != ".tmp"
-
-
-def _train_tokenizer(
-    job: Job, config: PipelineConfig, reporter: Reporter, material: Material, *, resume: bool
-) -> list[dict[str, Any]]:
-    learning = config.tokenizer_learning
-    task = TokenizerTask(
-        job.out / TOKENIZER,
-        material.train.sentences,
-        material.dev.sentences if material.dev else None,
-        network=config.tokenizer,
-        spaces=config.spaces,
-        seed=learning.seed,
-    )
-    fingerprint = {**material.fingerprint, TOKENIZER: asdict(config.tokenizer), "spaces": config.spaces}
-    folder, listener = _folder(job.out, TOKENIZER), reporter.part(TOKENIZER, learning.epochs)
-    is_resumed = resume and has_checkpoint(folder)
-    return supervised.learn(task, learning, folder, listener, resume=is_resumed, fingerprint=fingerprint)
-
-
-def _train_tagger(
-    job: Job, config: PipelineConfig, reporter: Reporter, material: Material, *, resume: bool
-) -> list[dict[str, Any]]:
-    """Each member is a run of its own, with a seed of its own; the epochs of one follow those of the other."""
-    n_members, dev, vectors = config.tagger.members, material.dev, material.shared_vectors
-    folder = _folder(job.out, TAGGER)
-    folders = [folder, *(folder / f"{MEMBER}{number}" for number in range(2, n_members + 1))]
-    history: list[dict[str, Any]] = []
-    for number, run in enumerate(folders, start=1):
-        learning = replace(config.tagger_learning, seed=config.tagger_learning.seed + number - 1)
-        task = TaggerTask(
-            material.train.sentences,
-            config.tagger,
-            learning,
-            dev=dev.sentences if dev else None,
-            vectors=vectors,
-            out=job.out / TAGGER if n_members == 1 else run / TAGGER,
-        )
-        history += supervised.learn(
-            task,
-            learning,
-            run,
-            reporter.part(TAGGER if n_members == 1 else f"{TAGGER} {number} of {n_members}", learning.epochs),
-            resume=resume and has_checkpoint(run),
-            fingerprint={**material.fingerprint, TAGGER: asdict(config.tagger)},
-        )
-    if n_members > 1:
-        model = join_taggers([load_tagger(run / TAGGER, vectors) for run in folders])
-        save_tagger(job.out / TAGGER, model)
-        if dev is not None:
-            predicted = Tagger(model).predict([sentence.forms for sentence in dev.sentences])
-            reporter.members_joined(n_members, accuracies(dev.sentences, predicted))
-    return history
-
-
-def _tag(job: Job, config: PipelineConfig, reporter: Reporter, material: Material, *, resume: bool) -> Material:
-    """The material with predicted tags."""
-    tagger = Tagger(load_tagger(job.out / TAGGER, material.shared_vectors))
-    learning = config.tagger_learning
-    train = jackknife(
-        material.train.sentences,
-        config.folds,
-        # a fold sets external_dim as its vectors are; one member is nearly as good as several, and learnt sooner
-        replace(tagger.model.config, external_dim=0, members=1),
-        learning,
-        vectors=tagger.model.vectors,
-        folder=_folder(job.out, JACKKNIFE),
-        reporter=reporter.part(JACKKNIFE, learning.epochs),
-        seed=learning.seed,
-        jobs=config.jobs,
-        resume=resume,
-    )
-    dev = material.dev
-    return replace(
-        material,
-        train=_retagged(material.train, train),
-        dev=None if dev is None else _retagged(dev, tagger.tag([tagger.untagged(s) for s in dev.sentences])),
-        note=f"tags predicted by jackknifing, {config.folds} folds",
-        has_predicted_tags=True,
-    )
 
 
 def _retagged(treebank: Treebank, sentences: Sequence[Sentence]) -> Treebank:
@@ -306,13 +311,13 @@ def _retagged(treebank: Treebank, sentences: Sequence[Sentence]) -> Treebank:
     return Treebank(treebank.path, digest.hexdigest(), tuple(sentences))
 
 
-def _parser_config(config: PipelineConfig, material: Material) -> ParserConfig:
-    """The parser's settings, with the tags it is to read and the vectors it must not change."""
+def _parser_config(config: PipelineConfig, data: TrainingData) -> ParserConfig:
+    """Return the parser's settings, with the tags that it reads, and with shared vectors frozen."""
     parser = config.parser
-    if material.shared_vectors is not None:
+    if data.shared_vectors is not None:
         parser = replace(parser, training=replace(parser.training, freeze_external=True))
     if config.reads_all_tags:
-        kinds = material.train.tag_kinds
+        kinds = data.train.tag_kinds
         tags = next(name for name, chosen in TAGS.items() if chosen == kinds)
         parser = replace(parser, network=replace(parser.network, tags=tags))
     return parser

@@ -1,11 +1,14 @@
-"""Training a tagger, or one member of it: a :class:`~easyfirst.training.supervised.Task` whose loss is the
-cross-entropy of all tags."""
+"""Tagger training: a :class:`~easyfirst.training.loop.Task` whose loss is the cross-entropy of all tags.
+
+The members of an ensemble are trained one at a time.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import torch
@@ -23,18 +26,19 @@ from easyfirst.nn.sequences import Drop, Packing
 from easyfirst.nn.tagger_network import TaggerIds, members_of, score_tags
 from easyfirst.text.tagging import Tagger, Tags
 from easyfirst.training.corpus import unknown_probabilities
+from easyfirst.training.supervised import SupervisedTask
 from easyfirst.training.torch_namespace import TORCH
 from easyfirst.treebank.scores import percent
 from easyfirst.treebank.sentence import Sentence
 
 NOT_GIVEN = -1
 SORTED_AT_ONCE = 16
-"""Batches whose sentences are sorted by length together, so that a batch holds sentences of similar length."""
+"""The number of batches whose sentences are sorted by length together, so that a batch has similar lengths."""
 
 
 @dataclass(frozen=True, slots=True)
 class TaggerBatch:
-    """Some sentences, longest first."""
+    """A batch of sentences, longest first."""
 
     ids: TaggerIds
     packing: Packing
@@ -43,37 +47,38 @@ class TaggerBatch:
     gold: Mapping[str, Ints]  # kind -> (n_words,)
 
 
-class TaggerTask:
-    """A tagger, the sentences it learns from and those it is judged by."""
+class TaggerTask(SupervisedTask):
+    """A tagger to train, with its data."""
 
     sparse = frozenset({"words.embedding", "characters.embedding"})
-    frozen: frozenset[str] = frozenset()
 
     def __init__(
         self,
         sentences: Sequence[Sentence],
         config: TaggerConfig,
-        learning: TaggerTraining,
+        training: TaggerTraining,
         *,
         dev: Sequence[Sentence] | None = None,
         vectors: SharedVectors | None = None,
         out: Path | None = None,
+        fingerprint: Mapping[str, Any] | None = None,
     ) -> None:
-        """``out``: the directory that gets the best tagger, if any."""
+        """``out``: the directory for the best tagger, if any; ``fingerprint``: see :class:`SupervisedTask`."""
         config = replace(config, external_dim=vectors.dim if vectors else 0, members=1)
         vocabulary = TaggerVocabulary.of(sentences, min_count=config.min_count)
-        self.arrays = initial_tagger(config, vocabulary, np.random.default_rng([learning.seed, 0]))
-        self.model = TaggerModel(config, vocabulary, self.arrays, vectors)
-        self.corpus = TaggerCorpus(sentences, vocabulary, vectors, learning)
+        arrays = initial_tagger(config, vocabulary, np.random.default_rng([training.seed, 0]))
+        super().__init__(arrays, training, fingerprint)
+        self.model = TaggerModel(config, vocabulary, arrays, vectors)
+        self.corpus = TaggerCorpus(sentences, vocabulary, vectors, training)
         self.dev = dev
         self.out = out
 
     def batches(self, rng: np.random.Generator) -> Iterator[TaggerBatch]:
-        """One epoch of the training sentences."""
+        """Return one epoch of the training sentences."""
         return self.corpus.batches(rng)
 
-    def loss(self, parameters: Mapping[str, Tensor], batch: TaggerBatch, drop: Drop) -> tuple[Tensor, int]:
-        """The cross-entropies of all tags that are given, added up, and the number of words."""
+    def loss(self, parameters: Mapping[str, Tensor], batch: TaggerBatch, drop: Drop | None) -> tuple[Tensor, int]:
+        """Return the summed cross-entropy of all gold tags, and the number of words."""
         (weights,) = members_of(parameters, 1)
         spelt = spell(TORCH, weights.characters, batch.spelling, drop) if weights.characters is not None else None
         external = torch.from_numpy(batch.external) if batch.external is not None else None
@@ -87,13 +92,13 @@ class TaggerTask:
         return torch.stack(losses).sum(), len(batch.ids.words)
 
     def evaluate(self, arrays: Mapping[str, Floats]) -> dict[str, float] | None:
-        """The accuracy of each kind on the dev sentences, in per cent, after their mean."""
+        """Return the accuracies on the dev sentences; see :func:`accuracies`."""
         if self.dev is None:
             return None
         tagger = Tagger(replace(self.model, arrays=arrays))
         return accuracies(self.dev, tagger.predict([sentence.forms for sentence in self.dev]))
 
-    def save(self, arrays: Mapping[str, Floats]) -> None:
+    def save(self, arrays: Mapping[str, Floats], epoch: int) -> None:
         """Write the tagger with these weights."""
         self.model = replace(self.model, arrays={name: array.copy() for name, array in arrays.items()})
         if self.out is not None:
@@ -101,9 +106,9 @@ class TaggerTask:
 
 
 def accuracies(sentences: Sequence[Sentence], predicted: Sequence[Tags]) -> dict[str, float]:
-    """The share of words with the right tag, in per cent: the mean of the kinds, each kind, and all kinds at once.
+    """Return the share of correct tags in per cent: the mean of the kinds, each kind, and all kinds of a word at once.
 
-    Words that have no tag in the treebank do not count, nor does a kind that no word has.
+    Words without a gold tag are left out, and so are kinds without any gold tag.
     """
     given = {kind: np.array([tag for s in sentences for tag in tags_of(s, kind)]) for kind in predicted[0]}
     found = {kind: np.array([tag for tags in predicted for tag in tags[kind]]) for kind in given}
@@ -119,16 +124,16 @@ def accuracies(sentences: Sequence[Sentence], predicted: Sequence[Tags]) -> dict
 
 
 class TaggerCorpus:
-    """Training sentences as arrays, from which batches are cut."""
+    """The training sentences as arrays."""
 
     def __init__(
         self,
         sentences: Sequence[Sentence],
         vocabulary: TaggerVocabulary,
         vectors: SharedVectors | None,
-        learning: TaggerTraining,
+        training: TaggerTraining,
     ) -> None:
-        self.learning = learning
+        self._training = training
         self._lengths = np.array([len(sentence) for sentence in sentences], dtype=np.int64)
         self._starts = np.cumsum(self._lengths) - self._lengths
         words = [form for sentence in sentences for form in sentence.forms]
@@ -139,15 +144,15 @@ class TaggerCorpus:
         self._gold = {kind: _tag_ids(sentences, kind, tags) for kind, tags in vocabulary.tags.items()}
         counts = np.zeros(len(vocabulary.words) + 1, dtype=np.int64)
         np.add.at(counts, self._word_of_form[self._forms], 1)
-        self._unknown_prob = unknown_probabilities(counts, learning.word_dropout)
+        self._unknown_prob = unknown_probabilities(counts, training.word_dropout)
 
     def batches(self, rng: np.random.Generator) -> Iterator[TaggerBatch]:
-        """All sentences, in random order, but sorted by length within a few batches' worth of them."""
+        """Yield all sentences in random order, sorted by length within a few batches' worth of them."""
         batches: list[Ints] = []
         order = rng.permutation(len(self._lengths))
-        for some in _cut(order, self._lengths, SORTED_AT_ONCE * self.learning.batch_words):
+        for some in _cut(order, self._lengths, SORTED_AT_ONCE * self._training.batch_words):
             by_length = some[np.argsort(-self._lengths[some], kind="stable")]
-            batches += _cut(by_length, self._lengths, self.learning.batch_words)
+            batches += _cut(by_length, self._lengths, self._training.batch_words)
         for number in rng.permutation(len(batches)):
             yield self._batch(batches[number], rng)
 
@@ -155,11 +160,11 @@ class TaggerCorpus:
         lengths = self._lengths[numbers]
         starts = np.cumsum(lengths) - lengths
         places = np.arange(lengths.sum()) + np.repeat(self._starts[numbers] - starts, lengths)
-        forms, of_words = np.unique(self._forms[places], return_inverse=True)  # longest first, as all forms are
+        forms, of_words = np.unique(self._forms[places], return_inverse=True)  # still longest first
         words = self._word_of_form[forms][of_words]
         is_dropped = rng.random(len(words)) < self._unknown_prob[words]
         external = None
-        if self._external is not None:  # half of the dropped words lose it too, as rare words often have none
+        if self._external is not None:  # drop half of them: rare words often have none
             external = self._external[forms][of_words]
             external[is_dropped & (rng.random(len(words)) < 0.5)] = 0
         return TaggerBatch(
@@ -172,7 +177,7 @@ class TaggerCorpus:
 
 
 def _cut(numbers: Ints, lengths: Ints, max_words: int) -> list[Ints]:
-    """Sentences one after the other, in pieces of about so many words."""
+    """Split sentences into pieces of about ``max_words`` words."""
     pieces = (np.cumsum(lengths[numbers]) - 1) // max_words
     return np.split(numbers, np.flatnonzero(np.diff(pieces)) + 1)
 

@@ -1,16 +1,17 @@
-"""Training a tokenizer on the raw text of a treebank (``easyfirst.training.supervised``).
+"""Tokenizer training: a :class:`~easyfirst.training.loop.Task` on the raw text of a treebank.
 
-The treebank is one long text, read in stretches of it: paragraphs, or parts of long ones. So that the tokenizer relies
-on nothing that another text may not have, some paragraphs are joined, some stretches are in lower or upper case
-throughout, some characters unknown, and some apostrophes left out. White space needs none of that: the network sees
-only one kind.
+The treebank is one long text, which is read in stretches: paragraphs, or parts of long ones. Data augmentation prepares
+the tokenizer for other texts: some paragraphs are joined, some stretches are in lower or upper case throughout, some
+characters are unknown, and some apostrophes are left out. White space is not varied, since the network sees only one
+kind of it.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from os import PathLike
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 import torch
@@ -18,6 +19,7 @@ from torch import Tensor
 from torch.nn.functional import binary_cross_entropy_with_logits, cross_entropy
 
 from easyfirst.errors import DataError
+from easyfirst.model.settings import TrainingSettings
 from easyfirst.model.tokenizer_config import TokenizerConfig
 from easyfirst.model.tokenizer_store import TokenizerModel, save_tokenizer
 from easyfirst.model.tokenizer_vocabulary import SPACE, Characters, TokenizerVocabulary, is_rewritten
@@ -37,37 +39,38 @@ from easyfirst.nn.tokenizer_network import (
 )
 from easyfirst.text.sentences import sentences_of
 from easyfirst.text.tokenizing import Tokenizer
+from easyfirst.training.supervised import SupervisedTask
 from easyfirst.training.torch_namespace import TORCH
 from easyfirst.treebank.alignment import Span, SpannedText, align
 from easyfirst.treebank.raw_text import Paragraph, raw_text, read_paragraphs
 from easyfirst.treebank.sentence import Sentence
 
 MAX_STRETCH = 300
-"""Characters that are read together."""
+"""The largest number of characters that are read together."""
 BATCH_CHARACTERS, MIN_BATCH_CHARACTERS, MIN_BATCHES = 3000, 500, 100
-"""A batch has so many characters, or fewer, to have so many batches in a small treebank."""
+"""The size of a batch, and the size down to which it shrinks for a small treebank to make up so many batches."""
 JOIN_PROB = 0.2
-"""Of a paragraph with the one after it."""
+"""The probability that a paragraph is joined with the next."""
 VERSION_PROBS = (0.93, 0.05, 0.02)
-"""Of a stretch as it is, in lower case, in upper case."""
+"""The probabilities of a stretch as it is, in lower case and in upper case."""
 UNKNOWN_PROB = 0.01
-"""Of a character."""
+"""The probability that a character is unknown."""
 APOSTROPHES = "'\N{RIGHT SINGLE QUOTATION MARK}"
 LEFT_OUT_PROB = 0.03
-"""Of an apostrophe inside of a multiword token: *its* may be *it's*, and only what is around it tells."""
+"""The probability that an apostrophe in a multiword token is left out: *its* may mean *it's*, as context tells."""
 
 
 @dataclass(frozen=True, slots=True)
 class TokenizerCorpus:
-    """All paragraphs as one text, with a space between two."""
+    """All paragraphs as one text, joined by spaces."""
 
     versions: tuple[Characters, ...]  # as it is, in lower case, in upper case
-    boundaries: Ints  # of each character
+    boundaries: Ints  # (n_characters,)
     first: Ints  # the first character of each token
     last: Ints
     answers: Floats  # (n_tokens, N_QUESTIONS)
     is_paragraph_end: Bools  # (n_tokens,)
-    is_apostrophe: Bools  # of each character: inside of a multiword token, and no word's last
+    is_apostrophe: Bools  # (n_characters,) inside a multiword token, but not at the end of a word
 
     @classmethod
     def of(cls, paragraphs: Sequence[Paragraph], vocabulary: TokenizerVocabulary) -> TokenizerCorpus:
@@ -114,7 +117,7 @@ class TokenizerCorpus:
         )
 
     def stretches(self, rng: np.random.Generator) -> Iterator[tuple[int, int]]:
-        """Ranges of tokens that are read together: paragraphs, some joined, long ones cut at random places."""
+        """Yield ranges of tokens that are read together: paragraphs, some joined, long ones cut at random places."""
         is_cut = self.is_paragraph_end & (rng.random(len(self.first)) >= JOIN_PROB)
         is_cut[-1] = True
         limit = rng.integers(1, MAX_STRETCH, endpoint=True)
@@ -127,7 +130,7 @@ class TokenizerCorpus:
 
 
 def _word_ends(text: str, start: int, words: Sequence[str]) -> list[int]:
-    """The places of the last characters of a token's words, but for the last one."""
+    """Return the places of the last characters of all words of a token but the last word."""
     places: list[int] = []
     for word in words[:-1]:
         while text[start].isspace():
@@ -138,8 +141,8 @@ def _word_ends(text: str, start: int, words: Sequence[str]) -> list[int]:
 
 
 @dataclass(frozen=True, slots=True)
-class Batch:
-    """Stretches, longest first."""
+class TokenizerBatch:
+    """A batch of stretches, longest first."""
 
     characters: Ints
     lengths: list[int]
@@ -149,36 +152,39 @@ class Batch:
     last: Ints
     n_tokens: list[int]
     answers: Tensor
-    weights: Tensor  # 0 where the answer is not known
+    weights: Tensor  # 0 where the answer is unknown
 
 
-class TokenizerTask:
-    """A tokenizer to be trained on a treebank."""
+class TokenizerTask(SupervisedTask):
+    """A tokenizer to train, with its data."""
+
+    sparse = frozenset({"characters.embedding"})
 
     def __init__(
         self,
-        path: str | PathLike[str],
-        train: Sequence[Sentence],
-        dev: Sequence[Sentence] | None = None,
+        sentences: Sequence[Sentence],
+        config: TokenizerConfig,
+        training: TrainingSettings,
         *,
-        network: TokenizerConfig | None = None,
+        dev: Sequence[Sentence] | None = None,
         spaces: str = "given",
-        seed: int = 1,
+        out: Path | None = None,
+        fingerprint: Mapping[str, Any] | None = None,
     ) -> None:
-        paragraphs = read_paragraphs(train, spaces=spaces)
+        """``out``: the directory for the best tokenizer, if any; ``fingerprint``: see :class:`SupervisedTask`."""
+        paragraphs = read_paragraphs(sentences, spaces=spaces)
         if not paragraphs:
             raise DataError("the treebank has no sentences; give one that has some")
-        self.path = path
-        self.network = network or TokenizerConfig()
-        self.vocabulary = TokenizerVocabulary.of(paragraphs, min_count=self.network.min_count)
-        self.arrays = initial_tokenizer(self.network, self.vocabulary, np.random.default_rng(seed))
-        self.sparse = frozenset({"characters.embedding"})
-        self.frozen: frozenset[str] = frozenset()
+        self.config = config
+        self.vocabulary = TokenizerVocabulary.of(paragraphs, min_count=config.min_count)
+        arrays = initial_tokenizer(config, self.vocabulary, np.random.default_rng(training.seed))
+        super().__init__(arrays, training, fingerprint)
+        self.out = out
         self._corpus = TokenizerCorpus.of(paragraphs, self.vocabulary)
         self._dev = None if dev is None else (SpannedText.of(dev), raw_text(read_paragraphs(dev, spaces=spaces)))
 
-    def batches(self, rng: np.random.Generator) -> Iterator[Batch]:
-        """One epoch: batches of stretches in random order."""
+    def batches(self, rng: np.random.Generator) -> Iterator[TokenizerBatch]:
+        """Yield one epoch of stretches in random order."""
         stretches = list(self._corpus.stretches(rng))
         rng.shuffle(stretches)
         size = min(BATCH_CHARACTERS, max(len(self._corpus.boundaries) // MIN_BATCHES, MIN_BATCH_CHARACTERS))
@@ -193,7 +199,7 @@ class TokenizerTask:
         if batch:
             yield self._batch(batch, rng)
 
-    def _batch(self, stretches: Sequence[tuple[int, int]], rng: np.random.Generator) -> Batch:
+    def _batch(self, stretches: Sequence[tuple[int, int]], rng: np.random.Generator) -> TokenizerBatch:
         corpus = self._corpus
         spans = [(int(corpus.first[begin]), int(corpus.last[end - 1]) + 1) for begin, end in stretches]
         written = [np.flatnonzero(self._is_written(span, rng)) for span in spans]
@@ -212,7 +218,7 @@ class TokenizerTask:
         answers = np.concatenate([corpus.answers[part] for part in parts])
 
         def places(characters: Ints) -> Ints:
-            """In the batch, of the first or the last characters of its tokens."""
+            """Return where the first, or the last, characters of the tokens are in the batch."""
             found = zip(by_tokens, parts, strict=True)
             return np.concatenate(
                 [shifts[k] + np.searchsorted(written[k], characters[part] - spans[k][0]) for k, part in found]
@@ -223,7 +229,7 @@ class TokenizerTask:
         is_complete = np.array([corpus.is_paragraph_end[stretches[k][1] - 1] for k in by_tokens])
         weights[np.cumsum(n_tokens) - 1, SENTENCE_END] = is_complete
         weights[:, REWRITTEN] = bool(self.vocabulary.rewriting.rules)
-        return Batch(
+        return TokenizerBatch(
             characters=characters,
             lengths=lengths,
             rows=rows,
@@ -236,12 +242,12 @@ class TokenizerTask:
         )
 
     def _is_written(self, span: tuple[int, int], rng: np.random.Generator) -> Bools:
-        """Which characters are not left out."""
+        """Return which characters are not left out."""
         is_apostrophe = self._corpus.is_apostrophe[slice(*span)]
         return ~is_apostrophe | (rng.random(len(is_apostrophe)) >= LEFT_OUT_PROB)
 
-    def loss(self, parameters: Mapping[str, Tensor], batch: Batch, drop: Drop) -> tuple[Tensor, int]:
-        """Cross-entropy over all characters and tokens."""
+    def loss(self, parameters: Mapping[str, Tensor], batch: TokenizerBatch, drop: Drop | None) -> tuple[Tensor, int]:
+        """Return the summed cross-entropy of all characters and tokens, and their number."""
         weights = tokenizer_of(parameters)
         h = read_characters(TORCH, weights, batch.characters, Packing.of(batch.lengths), drop)
         boundaries = score_boundaries(TORCH, weights, TORCH.take(h, TORCH.index(batch.rows)))
@@ -252,11 +258,11 @@ class TokenizerTask:
         return of_characters + of_tokens, len(batch.rows) + int(batch.weights.sum())
 
     def evaluate(self, arrays: Mapping[str, Floats]) -> dict[str, float] | None:
-        """F1 of tokens, words and sentences of the dev treebank, from its raw text; the mean of the three decides."""
+        """Return F1 of tokens, words and sentences on the raw text of the dev treebank, after the mean of the three."""
         if self._dev is None:
             return None
         gold, text = self._dev
-        tokens = Tokenizer(TokenizerModel(self.network, self.vocabulary, arrays)).tokenize(text)
+        tokens = Tokenizer(TokenizerModel(self.config, self.vocabulary, arrays)).tokenize(text)
         system = SpannedText.of(sentences_of(text, tokens))
         scores = {
             "tokens": _f1(_n_common(gold.tokens, system.tokens), len(gold.tokens), len(system.tokens)),
@@ -265,9 +271,10 @@ class TokenizerTask:
         }
         return {"mean": sum(scores.values()) / len(scores), **scores}
 
-    def save(self, arrays: Mapping[str, Floats]) -> None:
-        """Write the tokenizer's directory."""
-        save_tokenizer(self.path, TokenizerModel(self.network, self.vocabulary, arrays))
+    def save(self, arrays: Mapping[str, Floats], epoch: int) -> None:
+        """Write the tokenizer with these weights."""
+        if self.out is not None:
+            save_tokenizer(self.out, TokenizerModel(self.config, self.vocabulary, arrays))
 
 
 def _n_common(gold: Sequence[Span], system: Sequence[Span]) -> int:

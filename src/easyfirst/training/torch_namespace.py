@@ -1,4 +1,4 @@
-"""The network's array functions under PyTorch: see ``easyfirst.nn.namespace``."""
+"""The network's array functions in PyTorch: see ``easyfirst.nn.namespace``."""
 
 from __future__ import annotations
 

@@ -1,10 +1,10 @@
 """The tree encoder with gradients (section 3), batched by tree level instead of by parsing step.
 
 Attachments form a graph: the version of a head after an attachment depends on its version before and on the
-modifier's last versions. A version's *level* is the longest way down to a leaf, and all versions of one level, of all
-sentences, are computed at once, so a batch takes as many products as its deepest tree has levels.
+modifier's last versions. The *level* of a version is its longest path down to a leaf. All versions of a level, of all
+sentences, are computed at once, so a batch takes as many matrix products as its deepest tree has levels.
 
-The states live in one pool of rows: the leaves' left states, their right ones, then the levels.
+One pool of rows holds all states: the leaves' left states, their right ones, then the levels.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from easyfirst.training.tree_kernel import Level, LstmTrees
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """In which order, and where in the pool, the versions needed are computed."""
+    """The order in which the needed versions are computed, and their places in the pool."""
 
     leaves: Ints  # rows whose leaf states are needed
     levels: list[Level]  # lower levels first
@@ -35,7 +35,7 @@ class Plan:
 
     @classmethod
     def of(cls, attachments: Attachments, wanted: Ints, n_leaves: int) -> Plan:
-        """``wanted``: versions by side (..., 2); ``n_leaves``: how many rows there are, the outside included."""
+        """Plan for the ``wanted`` versions by side (..., 2). ``n_leaves``: the number of rows with the outside."""
         is_needed = needed_versions(attachments, wanted, n_leaves)
         level = levels_of(attachments, is_needed, n_leaves)
         leaves = np.flatnonzero(is_needed[:, :n_leaves].any(axis=0))
@@ -60,7 +60,7 @@ class Plan:
 
     @classmethod
     def of_heads_alone(cls, attachments: Attachments, n_leaves: int) -> Plan:
-        """Where attaching changes nothing, every version of a node is the leaf it began as."""
+        """Plan for a network without tree layers, in which every version of a node is its leaf."""
         leaf_of = list(range(n_leaves))
         for before in attachments.before.tolist():
             leaf_of.append(leaf_of[before])
@@ -69,7 +69,7 @@ class Plan:
 
 
 def needed_versions(attachments: Attachments, wanted: Ints, n_leaves: int) -> Bools:
-    """Which versions those wanted depend on, themselves included: (2, n_versions)."""
+    """Return which versions are wanted, or needed to compute them: (2, n_versions)."""
     n_versions = n_leaves + len(attachments.sides)
     is_needed = np.zeros((2, n_versions), dtype=bool)
     for side in (LEFT, RIGHT):
@@ -85,7 +85,7 @@ def needed_versions(attachments: Attachments, wanted: Ints, n_leaves: int) -> Bo
 
 
 def levels_of(attachments: Attachments, is_needed: Bools, n_leaves: int) -> Ints:
-    """The level of every attachment needed: one more than the highest it depends on."""
+    """Return the level of every needed attachment: one more than the highest level it depends on."""
     level = [0] * is_needed.shape[1]
     rows = zip(attachments.before.tolist(), attachments.modifiers.tolist(), strict=True)
     needed = (is_needed[LEFT, n_leaves:] | is_needed[RIGHT, n_leaves:]).tolist()
@@ -96,10 +96,10 @@ def levels_of(attachments: Attachments, is_needed: Bools, n_leaves: int) -> Ints
 
 
 class TreeEncoder:
-    """States of subtrees, with gradients, for any set of attachments."""
+    """The states of subtrees, with gradients, for any set of attachments."""
 
     def __init__(self, weights: TreeWeights, vectors: Tensor, attachments: Attachments, wanted: Ints) -> None:
-        """``vectors``: v of every row, without the outside; ``wanted``: the versions that will be asked for."""
+        """``vectors``: v of every row, without the outside; ``wanted``: the versions that :meth:`vectors` may get."""
         self._weights = weights
         n_leaves = len(vectors) + 1
         if weights.has_layers:
@@ -116,7 +116,7 @@ class TreeEncoder:
             self._pool = self._climb_fast(relations) if weights.cell.name == "lstm" else self._climb(relations)
 
     def _climb(self, relations: Tensor) -> Tensor:
-        """Level by level, with any kind of RNN."""
+        """Compute all levels with any kind of RNN."""
         pool = self._pool
         for level in self._plan.levels:
             outputs = pool[:, -self._dim :].index_select(0, torch.from_numpy(level.modifiers.reshape(-1)))
@@ -127,14 +127,14 @@ class TreeEncoder:
         return pool
 
     def _climb_fast(self, relations: Tensor) -> Tensor:
-        """The same, with the kernel for LSTMs."""
+        """Compute all levels with the LSTM kernel."""
         weights = self._weights
         layers = [array for layer in weights.layers for array in (layer.input, layer.recurrent, layer.bias)]
         assert weights.encode is not None
         return LstmTrees.apply(self._pool, relations, weights.encode[: 2 * self._dim], self._plan.levels, *layers)
 
     def vectors(self, versions: Ints) -> Tensor:
-        """c = e_l ∘ e_r of subtrees given by their versions: (.., 2) -> (.., 2 * tree_dim)."""
+        """Return c = e_l ∘ e_r of subtrees given by their versions: (.., 2) -> (.., 2 * tree_dim)."""
         places = np.stack([self._plan.places[side, versions[..., side]] for side in (LEFT, RIGHT)], axis=-1)
         outputs = self._pool[:, -self._dim :].index_select(0, torch.from_numpy(places.reshape(-1)))
         return outputs.reshape(*versions.shape[:-1], 2 * self._dim)

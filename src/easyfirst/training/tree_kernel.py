@@ -1,4 +1,4 @@
-"""All the states of a set of trees as one step of differentiation: see ``easyfirst.training.kernels``."""
+"""All states of a set of trees as one differentiable function: see ``easyfirst.training.kernels``."""
 
 from __future__ import annotations
 
@@ -19,22 +19,22 @@ from easyfirst.training.kernels import joined, slopes_of, step, step_back
 
 @dataclass(frozen=True, slots=True)
 class Level:
-    """Attachments on one side that depend only on what is already there. ``before`` and ``modifiers``: pool rows."""
+    """Attachments on one side that depend only on lower levels. ``before`` and ``modifiers``: pool rows."""
 
     side: int
-    begin: int  # among all attachments needed
+    begin: int  # among all needed attachments
     before: Ints  # (n,)
     modifiers: Ints  # (n, 2)
 
     @property
     def rows(self) -> slice:
-        """Where these are among all attachments needed."""
+        """The places of these among all needed attachments."""
         return slice(self.begin, self.begin + len(self.before))
 
 
 @dataclass(frozen=True, slots=True)
 class _TreeRun:
-    """What the gradient of trees needs to know of their run. Attachments (n) stand level after level."""
+    """The forward pass, kept for the backward pass. Attachments (n) are ordered by level."""
 
     levels: Sequence[Level]
     n_leaves: int
@@ -66,12 +66,12 @@ class _TreeRun:
         return self.c.shape[1] // 2
 
     def columns(self, k: int) -> tuple[slice, slice]:
-        """Where in a state c and h of a layer are."""
+        """Return the columns of c and h of a layer in a state."""
         begin, dim = 2 * k * self.dim, self.dim
         return slice(begin, begin + dim), slice(begin + dim, begin + 2 * dim)
 
     def above(self, rows: slice) -> slice:
-        """Where in the pool the states after attachments are."""
+        """Return the places in the pool of the states after attachments."""
         return slice(self.n_leaves + rows.start, self.n_leaves + rows.stop)
 
     def _climb(self, level: Level, encode: Floats, layers: Sequence[Layer]) -> None:
@@ -91,23 +91,23 @@ class _TreeRun:
             step(z, old[:, in_c], new[:, in_c], self.tanh_c[k][now], x)
 
     def before(self) -> Floats:
-        """The states that the heads had before they took their modifiers: (n, state)."""
+        """Return the states of the heads before their attachments: (n, state)."""
         return self.pool[joined(level.before for level in self.levels)]
 
 
 @dataclass(frozen=True, slots=True)
 class _TreeGradient:
-    """The gradients of all there is in a run, from the top down."""
+    """The gradients of a forward pass, computed from the top down."""
 
     run: _TreeRun
-    before: Floats  # (n, state) what the states were before
+    before: Floats  # (n, state) the states before attachments
     pool: Floats  # (n_leaves + n, state)
     encoded: Floats  # (n, vector_dim) of W^e (c ∘ relation) + b
     z: list[Floats]  # (n, 4 * dim) of each layer's pre-activations
 
     @classmethod
     def of(cls, run: _TreeRun, pool: Floats, encode: Floats, layers: Sequence[Layer]) -> _TreeGradient:
-        """``pool``: the gradient of the loss by all states; overwritten."""
+        """Compute all gradients. ``pool``: the gradient of the loss by all states; overwritten."""
         before = run.before()
         slopes: list[Floats] = []
         h_by_c: list[Floats] = []
@@ -139,10 +139,10 @@ class _TreeGradient:
                 self.encoded[now] *= grad_x
         self.pool[level.before] += before  # every version has at most one successor
         of_modifiers = np.matmul(self.encoded[now], encode.T).reshape(-1, dim)
-        self.pool[level.modifiers.reshape(-1), -dim:] += of_modifiers  # and is a modifier's at most once
+        self.pool[level.modifiers.reshape(-1), -dim:] += of_modifiers  # and is a modifier at most once
 
     def of_layers(self) -> list[Floats]:
-        """Of each layer's input and recurrent weights and bias."""
+        """Return the gradients of each layer's input weights, recurrent weights and bias."""
         run = self.run
         by_side = [
             joined(np.arange(level.rows.start, level.rows.stop) for level in run.levels if level.side == side)
@@ -169,7 +169,7 @@ def _layers(weights: Sequence[Tensor]) -> list[Layer]:
 
 
 class LstmTrees(torch.autograd.Function):
-    """All states above the leaves, level by level: what ``easyfirst.nn.trees.attach`` does to each head, for an LSTM.
+    """All states above the leaves, level by level: ``easyfirst.nn.trees.attach`` for an LSTM.
 
     Arguments: the leaves' states (left ones, then right ones), rows of the relation table for every attachment, W^e's
     part that reads c, the levels, and for each layer its input and recurrent weights and bias. Returns the whole pool.

@@ -16,7 +16,7 @@ from easyfirst.nn.parser_network import network_of
 from easyfirst.nn.words import encode_words
 from easyfirst.parsing.exploration import Attachments, Explorer, Violations
 from easyfirst.parsing.loop import Loop
-from easyfirst.training.replay import hinge_losses
+from easyfirst.training.parser_loss import hinge_losses
 from easyfirst.training.torch_namespace import TORCH
 from tests.nn.random_models import Model, Sample, gold_of, ids_of, kinds_of_models, lengths_of, models, packing_of
 from tests.twins import Action, Teacher, Twin, always_bold, always_correct, never_bold

@@ -1,0 +1,98 @@
+"""The parser's loss (section 5): explore a batch without gradients, then replay its violations with them.
+
+The hinge loss of a step depends only on the subtrees in the windows of two actions, the best correct one and the best
+wrong one. Replay recomputes those subtrees and nothing else, so it takes less time the better the parser gets.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from easyfirst.model.parser_config import ParserConfig
+from easyfirst.nn import scorer
+from easyfirst.nn.parser_network import Network, network_of
+from easyfirst.nn.sequences import Packing
+from easyfirst.nn.words import encode_words
+from easyfirst.parsing.exploration import Attachments, Explorer, Violations
+from easyfirst.parsing.loop import Loop
+from easyfirst.parsing.workspace import Workspace
+from easyfirst.training.attention import Attention
+from easyfirst.training.corpus import ParserBatch
+from easyfirst.training.dropout import dropout
+from easyfirst.training.torch_namespace import TORCH
+from easyfirst.training.tree_encoder import TreeEncoder
+
+
+@dataclass(frozen=True, slots=True)
+class BatchLoss:
+    """The loss of a batch."""
+
+    loss: Tensor | None
+    """The summed loss, with the second task's share; None without violations."""
+    n_violations: int
+    hinge: float
+    """The summed hinge loss, as exploration measured it."""
+
+
+class ParserLoss:
+    """Computes the loss of batches with parameters that an optimizer changes in place."""
+
+    def __init__(self, parameters: Mapping[str, Tensor], config: ParserConfig, rng: np.random.Generator) -> None:
+        self._config, self._rng = config, rng
+        self._network = network_of(parameters, rnn=config.network.rnn)
+        arrays = {name: tensor.detach().numpy() for name, tensor in parameters.items()}
+        self._numpy_network = network_of(arrays, rnn=config.network.rnn)
+        self._attention = Attention.of(parameters) if config.training.attention else None
+        self._workspace = Workspace()
+        self.weights_changed()
+
+    def weights_changed(self) -> None:
+        """Rebuild what is computed from the weights. Call it after every update."""
+        self._loop = Loop(self._numpy_network)
+
+    def of(self, batch: ParserBatch) -> BatchLoss:
+        """Parse a batch with error exploration (Algorithm 4) and return the loss of its violations."""
+        training = self._config.training
+        drop = dropout(training.dropout, self._rng)
+        lengths = batch.lengths.tolist()
+        vectors = encode_words(TORCH, self._network.words, batch.ids, Packing.of(lengths), drop)
+        explorer = Explorer(
+            batch.gold,
+            window=self._config.network.window,
+            margin=training.margin,
+            explore_prob=training.explore_prob,
+            use_dynamic_oracle=training.use_dynamic_oracle,
+            rng=self._rng,
+        )
+        self._loop.run(vectors.detach().numpy(), lengths, explorer, self._workspace)
+        second: Tensor | None = None
+        if self._attention is not None:
+            second = self._attention.mean_loss(vectors, batch.lengths, batch.gold, drop)
+        n = explorer.n_violations
+        if not n:
+            return BatchLoss(None, 0, explorer.loss)
+        attachments, violations = explorer.attachments(), explorer.violations()
+        loss = hinge_losses(self._network, vectors, attachments, violations, margin=training.margin).sum()
+        if second is not None:  # weighted as a share of every violation's loss
+            loss = loss + training.attention * n * second
+        return BatchLoss(loss, n, explorer.loss)
+
+
+def hinge_losses(
+    network: Network, vectors: Tensor, attachments: Attachments, violations: Violations, *, margin: float
+) -> Tensor:
+    """Return margin - Score(correct) + Score(wrong) of every violation, differentiable by vectors and weights."""
+    encoder = TreeEncoder(network.trees, vectors, attachments, violations.windows)
+    n = len(violations.actions)
+    windows = encoder.vectors(violations.windows).reshape(2 * n, -1)
+    hidden = scorer.hidden_of_windows(TORCH, network.scorer, windows)
+    output, bias = scorer.output_weights(TORCH, network.scorer)
+    actions = torch.from_numpy(np.ascontiguousarray(violations.actions).reshape(-1))
+    scores = (hidden * output.T.index_select(0, actions)).sum(1) + bias.index_select(0, actions)
+    correct, wrong = scores.reshape(n, 2).unbind(1)
+    return margin - correct + wrong

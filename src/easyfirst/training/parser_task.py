@@ -1,0 +1,235 @@
+"""Parser training (Algorithm 3): a :class:`~easyfirst.training.loop.Task` that learns from violations of the margin.
+
+The weights are updated after more than 50 violations, or after a fixed number of sentences if the settings say so. The
+running rate of violations predicts how many sentences that takes, so that they are explored as one batch. If there are
+too few violations, more sentences are explored with the same weights.
+"""
+
+from __future__ import annotations
+
+import datetime
+from collections.abc import Iterator, Mapping
+from dataclasses import asdict, dataclass, replace
+from typing import Any
+
+import numpy as np
+from torch import Tensor
+
+from easyfirst.confidence.fitting import calibrate
+from easyfirst.model.calibration_store import store_calibration
+from easyfirst.model.card import CardFacts, DataFacts, write_card
+from easyfirst.model.parser_config import ParserConfig
+from easyfirst.model.parser_store import EXTERNAL, ParserModel, load_parser, save_parser, sizes_of
+from easyfirst.model.parser_vocabulary import ParserVocabulary
+from easyfirst.model.parser_weights import TABLES, initial_parser
+from easyfirst.model.part import installed_version
+from easyfirst.nn.arrays import Floats, Ints
+from easyfirst.parsing.engine import NumpyEngine
+from easyfirst.parsing.finishing import finish
+from easyfirst.results.parses import Parse
+from easyfirst.training.attention import initial_attention
+from easyfirst.training.checkpoint import require_same
+from easyfirst.training.corpus import ParserCorpus, unknown_probabilities
+from easyfirst.training.data import Job, TrainingData, describe
+from easyfirst.training.loop import Step
+from easyfirst.training.parser_loss import ParserLoss
+from easyfirst.treebank.scores import Scorer, Scores
+
+MAX_WORDS = 4000
+"""The largest number of words in a batch of several sentences, which bounds its memory."""
+CAUTION = 0.85
+"""The share of the missing violations that a batch aims at, so that few batches overshoot."""
+RATE_MEMORY = 0.9
+MIN_RATE = 1e-4
+
+
+@dataclass(slots=True)
+class EpochStats:
+    """The statistics of an epoch."""
+
+    sentences: int = 0
+    words: int = 0
+    updates: int = 0
+    violations: int = 0
+    loss: float = 0.0
+    """The hinge loss, summed over violations."""
+
+    def summary(self) -> dict[str, Any]:
+        """Return the statistics for the metrics, with the mean loss."""
+        return {
+            **asdict(self),
+            "loss": self.loss / max(self.violations, 1),
+            "violations_per_sentence": self.violations / self.sentences,
+        }
+
+
+class ParserTask:
+    """A parser to train, with its data."""
+
+    speeds: tuple[str, ...] = ("words_per_second", "words_per_cpu_second")
+    sparse: frozenset[str] = frozenset(TABLES)
+
+    def __init__(self, job: Job, config: ParserConfig, data: TrainingData) -> None:
+        """``data``: checked by :meth:`TrainingData.checked_for_parser`."""
+        self.job, self.config, self.data, self.settings = job, config, data, config.training
+        sentences = data.parser_sentences
+        self.vocabulary = ParserVocabulary.of(
+            sentences,
+            tag_kinds=config.network.tag_kinds,
+            external=data.external_words,
+            min_count=config.training.min_count,
+            reads_characters=config.network.spelling_dim > 0,
+        )
+        self.report = describe(data.train, sentences, data.dev, self.vocabulary)
+        self.corpus = ParserCorpus(sentences, self.vocabulary)
+        self.rng = np.random.default_rng(config.training.seed)
+        table = data.external_table
+        sizes = sizes_of(self.vocabulary, table.shape if table is not None else None)
+        self.arrays = initial_parser(config.network, sizes, self.rng, external=table)
+        self.frozen = frozenset({EXTERNAL} if config.training.freeze_external else ())
+        second: dict[str, Floats] = {}
+        if self.settings.attention:
+            second = initial_attention(config.network.vector_dim, sizes.relations, self.rng)
+        self.arrays |= second
+        self.auxiliary = frozenset(second)
+        self.violation_rate = 1.0
+        """The running mean of violations per word. Untrained, every word counts as one."""
+        self._unknown_prob = unknown_probabilities(self.vocabulary.counts, config.training.word_dropout)
+        self._licence = job.licence
+        self._scores: Scores | None = None
+
+    def steps(self, parameters: Mapping[str, Tensor]) -> Iterator[Step]:
+        """Yield one epoch of batches whose sizes follow the rate of violations."""
+        loss, stats = ParserLoss(parameters, self.config, self.rng), EpochStats()
+        order = self.rng.permutation(len(self.corpus))
+        begin = updated = n_waiting = 0
+        while begin < len(order):
+            end = self._batch_end(order, begin, updated, n_waiting)
+            batch = self.corpus.batch(order[begin:end], unknown_prob=self._unknown_prob, rng=self.rng)
+            found = loss.of(batch)
+            rate = max(found.n_violations / batch.n_words, MIN_RATE)
+            self.violation_rate = RATE_MEMORY * self.violation_rate + (1 - RATE_MEMORY) * rate
+            n_waiting += found.n_violations
+            is_update = self._is_due(end - updated, n_waiting) or end == len(order)
+            stats.sentences += end - begin
+            stats.words += batch.n_words
+            stats.updates += is_update and n_waiting > 0
+            stats.violations += found.n_violations
+            stats.loss += found.hinge
+            begin = end
+            done = end / len(order)
+            yield Step(found.loss, found.n_violations, done, done, stats.summary(), is_update)
+            if is_update:
+                updated, n_waiting = end, 0
+                loss.weights_changed()
+
+    def _is_due(self, n_sentences: int, n_waiting: int) -> bool:
+        """Return whether so many sentences, or violations, since the last update are enough for the next."""
+        if self.settings.batch_sentences:
+            return n_sentences >= self.settings.batch_sentences
+        return n_waiting > self.settings.update_after
+
+    def _batch_end(self, order: Ints, begin: int, updated: int, n_waiting: int) -> int:
+        """Return where in ``order`` the next batch ends. ``updated``: where the last update was."""
+        reach = np.cumsum(self.corpus.lengths[order[begin : begin + MAX_WORDS]])
+        n_possible = int(np.searchsorted(reach, MAX_WORDS, side="right"))
+        if self.settings.batch_sentences:
+            n_enough = updated + self.settings.batch_sentences - begin
+        else:
+            n_wanted = self.settings.update_after + 1 - n_waiting
+            n_enough = 1 + int(np.searchsorted(reach, CAUTION * n_wanted / self.violation_rate))
+        return begin + max(1, min(n_enough, n_possible))
+
+    def evaluate(self, arrays: Mapping[str, Floats]) -> dict[str, Any] | None:
+        """Return UAS and LAS on the dev treebank under each convention."""
+        self._scores = scores = self.scores(arrays)
+        if scores is None:
+            return None
+        conventions = {"ud": scores.ud, "conllx": scores.conllx, "full": scores.full}
+        return {name: {"UAS": round(part.uas, 3), "LAS": round(part.las, 3)} for name, part in conventions.items()}
+
+    def scores(self, arrays: Mapping[str, Floats]) -> Scores | None:
+        """Parse the dev treebank with these weights and score the parses."""
+        if self.data.dev is None:
+            return None
+        sentences, scorer = self.data.dev.sentences, Scorer()
+        derivations = NumpyEngine.of(arrays, self.config, self.vocabulary).derive(sentences)
+        for gold, derivation in zip(sentences, derivations, strict=True):
+            heads, relations = finish(derivation)
+            scorer.add(
+                gold.forms,
+                gold_heads=[head or 0 for head in gold.heads],
+                gold_relations=gold.relations,
+                system_heads=heads,
+                system_relations=relations,
+            )
+        return scorer.scores()
+
+    def criterion(self, scores: Mapping[str, Any]) -> float:
+        """Return the LAS of all words."""
+        return scores["full"]["LAS"]
+
+    def save(self, arrays: Mapping[str, Floats], epoch: int) -> None:
+        """Write the model with these weights. Its card has the scores of the last evaluation."""
+        card, vectors = self._card(epoch), self.data.shared_vectors
+        save_parser(self.job.out, ParserModel(self.config, self.vocabulary, dict(arrays), card, vectors))
+
+    def calibrate(self) -> None:
+        """Fit the confidence of the saved weights on the dev treebank, unless an earlier run has done it."""
+        dev = self.data.dev
+        if dev is None or all(len(s) == 1 or None in s.heads for s in dev.sentences):
+            return
+        model = load_parser(self.job.out)
+        if model.calibration is None:
+            derivations = NumpyEngine.of(model.arrays, model.config, model.vocabulary).derive(dev.sentences)
+            parses = [Parse.of(s, s, derivation) for s, derivation in zip(dev.sentences, derivations, strict=True)]
+            tags = "predicted" if self.data.has_predicted_tags else "given"
+            store_calibration(self.job.out, *calibrate(parses, dev.sentences, file=dev.path, tags=tags))
+
+    def facts(self) -> dict[str, Any]:
+        """Return settings, data checksums, violation rate and licence."""
+        return {
+            "config": self.config.to_dict(),
+            "data": self.data.fingerprint,
+            "violation_rate": self.violation_rate,
+            "licence": self._licence,
+        }
+
+    def restore(self, facts: Mapping[str, Any]) -> None:
+        """Restore violation rate and licence. Settings and data must be the same, but for the number of epochs."""
+        saved = ParserConfig.from_dict(facts["config"])
+        saved = replace(saved, training=replace(saved.training, epochs=self.settings.epochs))
+        require_same("settings", saved.to_dict(), self.config.to_dict())
+        require_same("data", facts["data"], self.data.fingerprint)
+        self.violation_rate = facts["violation_rate"]
+        self._licence = self.job.licence or facts.get("licence")
+
+    def _card(self, epoch: int) -> str:
+        """Return the model's README."""
+        report = self.report
+        notes = (
+            f"{report.non_projective} non-projective sentences left out" if report.non_projective else "",
+            f"{report.nothing_known} sentences without any head left out" if report.nothing_known else "",
+            f"{report.unknown_heads} words without a head" if report.unknown_heads else "",
+            self.data.note,
+        )
+        note = "; ".join(filter(None, notes))
+        n_sentences, n_words = report.train_sentences, report.train_words
+        files = [DataFacts(use="training", file=report.train, sentences=n_sentences, words=n_words, note=note)]
+        if report.dev is not None:
+            n_sentences, n_words = report.dev_sentences, report.dev_words
+            files.append(DataFacts(use="development", file=report.dev, sentences=n_sentences, words=n_words))
+        if self.job.vectors is not None and self.vocabulary.external is not None:
+            files.append(DataFacts(use="word vectors", file=str(self.job.vectors), words=len(self.vocabulary.external)))
+        return write_card(
+            CardFacts(
+                name=self.job.out.resolve().name,
+                date=datetime.date.today(),
+                easyfirst_version=installed_version(),
+                config=self.config,
+                data=files,
+                scores=self._scores,
+                best_epoch=epoch,
+                licence=self._licence,
+            )
+        )
