@@ -16,7 +16,7 @@ from easyfirst.model.lexicon import numbered
 from easyfirst.model.parser_config import ParserConfig
 from easyfirst.model.parser_store import ParserModel, load_parser, save_parser
 from easyfirst.model.shared_vectors import SharedVectors
-from easyfirst.nn.ensemble import MAX_MEMBERS, join_members, split_members
+from easyfirst.nn.members import MAX_MEMBERS, join_members, split_members
 from easyfirst.parser import Parser
 from easyfirst.treebank.sentence import Sentence
 from tests.calibrations import BY_HAND

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from easyfirst.nn.ensemble import join_members
+from easyfirst.nn.members import join_members
 from easyfirst.parsing.derivation import Attachment
 from easyfirst.parsing.engine import NumpyEngine
 from easyfirst.parsing.workspace import Workspace

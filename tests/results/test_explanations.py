@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -143,10 +144,7 @@ def test_a_text_is_one_sentence(parser: Parser) -> None:
 
 
 def test_a_sentence_from_a_file_keeps_its_tags(parser: Parser) -> None:
-    sentence = Sentence.from_words(["a", "b"])
-    from_file = type(sentence)(
-        **{name: getattr(sentence, name) for name in sentence.__dataclass_fields__} | {"line": 3, "word_lines": (3, 4)}
-    )
+    from_file = replace(Sentence.from_words(["a", "b"]), line=3)
     found = parser.explain(from_file)
     assert found.parse.sentence is from_file
     assert "_" not in found.parse.tagged.upos

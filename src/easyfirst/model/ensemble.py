@@ -20,7 +20,7 @@ from easyfirst.model.parser_vocabulary import ParserVocabulary
 from easyfirst.model.part import installed_version
 from easyfirst.model.shared_vectors import same_vectors
 from easyfirst.nn.arrays import Floats
-from easyfirst.nn.ensemble import MAX_MEMBERS, join_members, split_members
+from easyfirst.nn.members import MAX_MEMBERS, join_members, split_members
 
 TREEBANK = "train all of them on the same treebank with the same settings and different seeds"
 VECTORS = "train all of them with the same --embeddings, either all with --freeze-embeddings or none"

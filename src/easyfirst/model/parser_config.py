@@ -21,7 +21,7 @@ from easyfirst.model.settings import (
     require,
     require_range,
 )
-from easyfirst.nn.ensemble import MAX_MEMBERS
+from easyfirst.nn.members import MAX_MEMBERS
 from easyfirst.nn.rnn import CELLS
 
 TAGS = {"none": (), "upos": ("upos",), "xpos": ("xpos",), "both": ("upos", "xpos")}

@@ -21,7 +21,7 @@ from easyfirst.model.part import VECTORS, Part, installed_version, load_part, sa
 from easyfirst.model.shared_vectors import SharedVectors, load_shared_vectors, save_shared_vectors
 from easyfirst.model.weight_files import check_arrays, dequantize
 from easyfirst.nn.arrays import Floats
-from easyfirst.nn.ensemble import join_members
+from easyfirst.nn.members import join_members
 
 EXTERNAL = "words.external"
 

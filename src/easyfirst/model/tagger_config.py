@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from easyfirst.model.settings import MAX_LAYERS, MAX_SIZE, TrainingSettings, build_settings, require, require_range
-from easyfirst.nn.ensemble import MAX_MEMBERS
+from easyfirst.nn.members import MAX_MEMBERS
 
 
 @dataclass(frozen=True, slots=True)

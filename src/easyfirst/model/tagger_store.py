@@ -22,7 +22,7 @@ from easyfirst.model.tagger_vocabulary import TaggerVocabulary
 from easyfirst.model.tagger_weights import tagger_shapes
 from easyfirst.model.weight_files import check_arrays, checksum, dequantize
 from easyfirst.nn.arrays import Floats
-from easyfirst.nn.ensemble import MAX_MEMBERS, join_members, split_members
+from easyfirst.nn.members import MAX_MEMBERS, join_members, split_members
 
 KIND = "easyfirst-tagger"
 

@@ -10,7 +10,7 @@ from easyfirst.model.initial_values import glorot, rnn_arrays, rnn_shapes
 from easyfirst.model.tagger_config import TaggerConfig
 from easyfirst.model.tagger_vocabulary import TaggerVocabulary
 from easyfirst.nn.arrays import Floats
-from easyfirst.nn.ensemble import join_members
+from easyfirst.nn.members import join_members
 
 
 def tagger_shapes(config: TaggerConfig, vocabulary: TaggerVocabulary) -> dict[str, tuple[int, ...]]:

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from easyfirst.nn.characters import characters_of
-from easyfirst.nn.ensemble import split_members
+from easyfirst.nn.members import split_members
 from easyfirst.nn.namespace import Array
 from easyfirst.nn.rnn import CELLS, Cell, layers_of, stacks_of
 from easyfirst.nn.scorer import ScorerWeights

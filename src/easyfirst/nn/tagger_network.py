@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from easyfirst.nn.arrays import Ints
 from easyfirst.nn.characters import CharacterWeights, characters_of
-from easyfirst.nn.ensemble import split_members
+from easyfirst.nn.members import split_members
 from easyfirst.nn.namespace import Array, Namespace
 from easyfirst.nn.parser_network import TAG_KINDS
 from easyfirst.nn.rnn import CELLS, Cell, Layer, stacks_of
