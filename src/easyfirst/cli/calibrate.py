@@ -61,7 +61,7 @@ def calibrate(
 
     from easyfirst.confidence.fitting import calibrate as fit
     from easyfirst.confidence.reliability import to_markdown
-    from easyfirst.model.calibration_store import store_calibration
+    from easyfirst.model.calibration_card import store_calibration
     from easyfirst.parser import load
 
     path = find_model(model)

@@ -81,7 +81,7 @@ def combine(
 def _judge(out: Path, gold: Sequence[Sentence], parses: Sequence[Parse], dev: str, *, tags: str) -> None:
     """Score a model by its parses of dev data, and calibrate it; its card tells both."""
     from easyfirst.confidence.fitting import calibrate
-    from easyfirst.model.calibration_store import store_calibration
+    from easyfirst.model.calibration_card import store_calibration
     from easyfirst.model.card import with_scores
     from easyfirst.model.directory import CARD, replace_file
     from easyfirst.treebank.scores import score

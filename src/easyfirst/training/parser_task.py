@@ -16,7 +16,7 @@ import numpy as np
 from torch import Tensor
 
 from easyfirst.confidence.fitting import calibrate
-from easyfirst.model.calibration_store import store_calibration
+from easyfirst.model.calibration_card import store_calibration
 from easyfirst.model.card import CardFacts, DataFacts, write_card
 from easyfirst.model.parser_config import ParserConfig
 from easyfirst.model.parser_store import EXTERNAL, ParserModel, load_parser, save_parser, sizes_of
