@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import Any, TypeAlias, TypeVar, cast
+from typing import Any, NamedTuple, TypeAlias, TypeVar, cast
 
+from easyfirst.constraints.records import Constraints
+from easyfirst.constraints.rules import Rules
 from easyfirst.errors import DataError, InputError
 from easyfirst.model.lexicon import tags_of
 from easyfirst.model.parser_vocabulary import ParserVocabulary
@@ -13,6 +15,15 @@ from easyfirst.treebank.sentence import Sentence
 SentenceLike: TypeAlias = "Sentence | Sequence[str] | Sequence[tuple[str, str]] | Sequence[tuple[str, str, str]]"
 """What can be parsed: a list of words, of (word, tag) pairs, of (word, upos, xpos) triples, or a Sentence."""
 
+
+class Prepared(NamedTuple):
+    """A sentence that the model can parse, and the constraints on it."""
+
+    sentence: Sentence
+    constraints: Constraints | None = None
+    rules: Rules | None = None
+
+
 _T = TypeVar("_T")
 _Tags: TypeAlias = "list[str | None] | None"
 
@@ -20,7 +31,7 @@ _EXAMPLE = "as in [['The', 'fox', 'jumps']]"
 
 
 def check_sentences(sentences: object) -> None:
-    """They are something that may hold sentences, not a text or a single sentence."""
+    """Raise an :class:`InputError` unless this is an iterable of sentences, not a text or a single sentence."""
     if isinstance(sentences, str | bytes):
         raise InputError(
             f"the input is the text {_short(sentences)}; split it into words and give a list of sentences, "
@@ -33,7 +44,7 @@ def check_sentences(sentences: object) -> None:
 
 
 def check_texts(texts: object) -> None:
-    """They are something that may hold texts, not a single one."""
+    """Raise an :class:`InputError` unless this is an iterable of texts, not a single one."""
     if isinstance(texts, str):
         raise InputError("the input is one text; give a list of texts: [text]")
     if isinstance(texts, bytes) or not isinstance(texts, Iterable):
@@ -41,7 +52,7 @@ def check_texts(texts: object) -> None:
 
 
 def check_batch_size(batch_size: int) -> None:
-    """Raise an :class:`InputError` unless there is room for a sentence."""
+    """Raise an :class:`InputError` unless the batch size is positive."""
     if batch_size < 1:
         raise InputError(f"batch_size is {batch_size}; it must be at least 1")
 
@@ -97,8 +108,8 @@ def chunks(items: Iterable[_T], size: Callable[[_T], int], max_items: int | None
 
 
 def to_sentence(item: object, number: int, *, reads: tuple[str, ...], needs: tuple[str, ...]) -> Sentence:
-    """A sentence from whatever the user gave. The parser ``reads`` these kinds of tags, and ``needs`` to be given
-    those."""
+    """Turn what the user gave into a sentence. ``reads`` are the kinds of tags that the parser uses, and ``needs``
+    those that the sentence must have."""
     name = f"sentence {number}"
     if isinstance(item, Sentence):
         words: list[Any] = list(item.forms)
@@ -130,7 +141,7 @@ def to_sentence(item: object, number: int, *, reads: tuple[str, ...], needs: tup
 def _split(
     words: list[Any], name: str, reads: tuple[str, ...], needs: tuple[str, ...]
 ) -> tuple[list[str], _Tags, _Tags]:
-    """Pairs or triples as forms, UPOS and XPOS."""
+    """Split pairs or triples into forms, UPOS and XPOS."""
     rows: list[Sequence[Any]] = []
     kind = str if isinstance(words[0], str) else (tuple, list)
     for m, word in enumerate(words, 1):

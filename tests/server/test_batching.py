@@ -139,7 +139,7 @@ def test_the_end_waits_for_what_was_taken_on() -> None:
         await asyncio.sleep(0)
         end = asyncio.create_task(batcher.close())
         await asyncio.sleep(0)
-        with pytest.raises(BusyError, match="about to stop"):
+        with pytest.raises(BusyError, match="shutting down"):
             await batcher.submit(2, weight=1)
         worker.gate.set()
         await end

@@ -4,21 +4,28 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import islice
 from typing import Any
 
 from easyfirst.results.parses import Parse
+from easyfirst.text.tokenized import TokenizedText
 from easyfirst.treebank.raw_text import Token
 
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Document:
-    """What a model makes of a text. It can be gone through sentence by sentence: ``for parse in document``."""
+    """A parsed text. Iterate over it to get its parses: ``for parse in document``."""
 
     text: str
     sentences: tuple[Parse, ...]
     tokens: tuple[tuple[Token, ...], ...]
-    """Of each sentence: where they stand in the text, and of which words they consist (one, or several if it is a
-    multiword token). Between tokens there is nothing but white space."""
+    """The tokens of each sentence: their places in the text and their words (one, or several for a multiword token).
+    Between tokens there is nothing but white space."""
+
+    @classmethod
+    def of(cls, tokenized: TokenizedText, parses: Iterator[Parse]) -> Document:
+        """Make the document of a text from the next parses, one for each of its sentences."""
+        return cls(tokenized.text, tuple(islice(parses, len(tokenized.tokens))), tokenized.tokens)
 
     def __len__(self) -> int:
         return len(self.sentences)
@@ -35,20 +42,26 @@ class Document:
         return f"Document({shown!r}, {len(self)} sentences, {n_words} words)"
 
     def __str__(self) -> str:
-        """The trees, drawn one after the other."""
+        """Draw the trees one after the other."""
         return "\n\n".join(parse.draw() for parse in self.sentences)
 
     def to_conllu(self, *, confidence: bool = False) -> str:
-        """All sentences in CoNLL-U; MISC says where each token stands: ``TokenRange=start:end``. With ``confidence``,
-        also how sure each arc and label is, as in :meth:`Parse.to_bytes`."""
+        """Return all sentences in CoNLL-U, with the place of each token in MISC: ``TokenRange=start:end``. With
+        ``confidence``, MISC also has the confidence of each arc and label, as in :meth:`Parse.to_bytes`."""
         return "".join(parse.to_conllu(confidence=confidence) for parse in self.sentences)
 
     def to_dict(self) -> dict[str, Any]:
-        """For JSON: the text, and each sentence with its words and its tokens' places in the text."""
-        return {"text": self.text, "sentences": [self.sentence_dict(number) for number in range(len(self))]}
+        """Return the document for JSON: the text, and each sentence with its words and its tokens' places."""
+        return {"text": self.text, "sentences": [self._sentence_dict(number) for number in range(len(self))]}
 
-    def sentence_dict(self, number: int) -> dict[str, Any]:
-        """One sentence for JSON: what :meth:`Parse.to_dict` gives, with ``tokens``."""
+    def sentence_dicts(self, number: int = 1, start: int = 0) -> Iterator[dict[str, Any]]:
+        """Yield each sentence for JSON on its own, with its text, the ``number`` of the document in its input and the
+        ``start`` of the document there."""
+        for n, tokens in enumerate(self.tokens):
+            text = self.text[tokens[0].start : tokens[-1].end]
+            yield {"document": number, "document_start": start, "text": text} | self._sentence_dict(n)
+
+    def _sentence_dict(self, number: int) -> dict[str, Any]:
         tokens: list[dict[str, Any]] = []
         first = 1
         for token in self.tokens[number]:
