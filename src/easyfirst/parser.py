@@ -223,7 +223,8 @@ class Parser:
 
     def parse_prepared(self, prepared: Sequence[Prepared], *, batch_size: int = BATCH_SIZE) -> list[Parse]:
         """Parse sentences that need no more checks: they were prepared, or found in a text by :meth:`tokenize`."""
-        tagged = self._tag([each.sentence for each in prepared])
+        sentences = [each.sentence for each in prepared]
+        tagged = sentences if self.tagger is None else self.tagger.tag(sentences)
         rules = [each.rules for each in prepared]
         wrap = partial(constrain, [len(sentence) for sentence in tagged], rules) if any(rules) else None
         derivations = self._engine.derive(tagged, batch_size=batch_size, wrap=wrap)
@@ -272,7 +273,7 @@ class Parser:
             observers.append(Observer(choose, self._model.vocabulary.relations, runners_up))
             return constrain([len(prepared.sentence)], [prepared.rules], numbers, observers[0])
 
-        [tagged] = self._tag([prepared.sentence])
+        [tagged] = [prepared.sentence] if self.tagger is None else self.tagger.tag([prepared.sentence])
         [derivation] = self._engine.derive([tagged], wrap=observe)
         return Explanation.of(self._result(prepared, tagged, derivation), observers[0])
 
@@ -318,9 +319,6 @@ class Parser:
             return Prepared(sentence)
         known, name = check_type(constraints(sentence)), f"the sentence {' '.join(sentence.forms)!r}"
         return Prepared(sentence, known, compile_constraints(sentence, known, self._model.vocabulary, name=name))
-
-    def _tag(self, sentences: list[Sentence]) -> list[Sentence]:
-        return sentences if self.tagger is None else self.tagger.tag(sentences)
 
     def _result(self, prepared: Prepared, tagged: Sentence, derivation: Derivation) -> Parse:
         """Make a parse. A sentence from a file keeps its tags; one that was made here has the predicted ones."""

@@ -13,7 +13,7 @@ from easyfirst.cli.constraint_options import KeptHeads, Misc, constraints_reader
 from easyfirst.cli.inputs import SentenceFiles, TextFiles, open_inputs
 from easyfirst.cli.loading import load_model
 from easyfirst.cli.options import Format, GivenText, InputFiles, ModelName, OutputFile, Threads
-from easyfirst.cli.outputs import check_output, keep_inputs, open_output
+from easyfirst.cli.outputs import check_output, open_output
 from easyfirst.cli.threads import set_threads
 from easyfirst.cli.writers import identity, json_line, writes_terminal
 
@@ -72,10 +72,9 @@ def explain(
       easyfirst explain --keep-heads half-annotated.conllu
     """
     set_threads(threads)
-    check_output(output)
+    check_output(output, inputs or ())
     given = open_inputs(inputs, text, source)
-    keep_inputs(given.names, output)
-    is_conllu = isinstance(given, SentenceFiles) and source is not Format.tokens
+    is_conllu = text is None and source in (None, Format.conllu)
     known = constraints_reader(misc=constraints, heads=keep_heads, is_conllu=is_conllu)
     parser = load_model(model)
     given.announce()

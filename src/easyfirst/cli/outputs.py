@@ -28,21 +28,12 @@ def check_model_output(out: Path, *, overwrite: bool) -> None:
         raise ModelError(f"{out}: has a training run, which could not be resumed any more; choose another --out")
 
 
-def keep_inputs(inputs: Sequence[str], output: str | None) -> None:
-    """Raise an error if the output would replace an input of another format."""
-    if output is None or output == STANDARD or not Path(output).exists():
-        return
-    for name in inputs:
-        if name != STANDARD and Path(name).exists() and Path(name).samefile(output):
-            raise DataError("this is also an input, and would be lost; choose another --output", source=output)
-
-
 def is_standard_output(name: str | None) -> bool:
     return name in (None, STANDARD)
 
 
-def check_output(name: str | None) -> None:
-    """Raise an error if the output cannot be written there."""
+def check_output(name: str | None, replaced: Sequence[str] = ()) -> None:
+    """Raise an error if the output cannot be written there, or would replace one of these inputs."""
     if name is None or name == STANDARD:
         if sys.stdout is None:  # pyright: ignore[reportUnnecessaryComparison]
             raise DataError("standard output is closed; open it, or write to a file with --output", source=STDOUT)
@@ -52,6 +43,9 @@ def check_output(name: str | None) -> None:
         raise DataError("this is a directory; name a file for the output", source=name)
     if not path.absolute().parent.is_dir():
         raise DataError(f"there is no directory {path.parent} for the output; make it first", source=name)
+    for other in replaced if path.exists() else ():
+        if other != STANDARD and Path(other).exists() and path.samefile(other):
+            raise DataError("this is also an input, and would be lost; choose another --output", source=name)
 
 
 @contextmanager

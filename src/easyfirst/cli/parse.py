@@ -14,10 +14,10 @@ from easyfirst.cli.constraint_options import KeptHeads, Misc, constraints_reader
 from easyfirst.cli.inputs import SentenceFiles, TextFiles, open_inputs
 from easyfirst.cli.loading import check_calibrated, load_model
 from easyfirst.cli.options import Format, GivenText, InputFiles, ModelName, OutputFile, Quiet, Threads
-from easyfirst.cli.outputs import check_output, keep_inputs, open_output
+from easyfirst.cli.outputs import check_output, open_output
 from easyfirst.cli.progress import reporting
 from easyfirst.cli.threads import set_threads
-from easyfirst.cli.writers import Target, Writer, is_terminal, target_of, writes_terminal
+from easyfirst.cli.writers import Target, Writer, is_terminal, writes_terminal
 from easyfirst.errors import InputError
 
 if TYPE_CHECKING:
@@ -87,15 +87,13 @@ def parse(
       echo "The fox jumps" | easyfirst parse --from tokens
     """
     set_threads(threads)
-    check_output(output)
-    if deps and target in (Target.json, Target.tree):
+    is_conllu = text is None and source in (None, Format.conllu)
+    wanted = target or (Target.tree if writes_terminal(output) and not deps else Target.conllu)
+    check_output(output, () if is_conllu and wanted is Target.conllu else inputs or ())
+    if deps and wanted is not Target.conllu:
         raise InputError("--deps is for CoNLL-U, where DEPS is a column; leave it out, or write --to conllu")
     given = open_inputs(inputs, text, source)
-    wanted, is_tokens = Target.conllu if deps else target_of(target, output), source is Format.tokens
-    writer = Writer(wanted, deps=deps, tags=write_tags or is_tokens, confidence=confidence)
-    is_conllu = isinstance(given, SentenceFiles) and not is_tokens
-    if not (is_conllu and wanted is Target.conllu):
-        keep_inputs(given.names, output)
+    writer = Writer(wanted, deps=deps, tags=write_tags or source is Format.tokens, confidence=confidence)
     known = constraints_reader(misc=constraints, heads=keep_heads, is_conllu=is_conllu)
     parser = load_model(model, warns=not quiet)
     if confidence:

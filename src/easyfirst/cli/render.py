@@ -15,7 +15,7 @@ from typing import Annotated
 import typer
 
 from easyfirst.cli.inputs import STANDARD, Files, read_conllu
-from easyfirst.cli.outputs import check_output, is_standard_output, keep_inputs, open_output
+from easyfirst.cli.outputs import check_output, is_standard_output, open_output
 from easyfirst.errors import DataError, InputError
 from easyfirst.render.displacy import to_displacy
 from easyfirst.render.dot import draw_dot
@@ -93,8 +93,7 @@ def render(
     """
     is_directory = target is Picture.svg and output is not None and output != STANDARD and _is_directory(output)
     if not is_directory:
-        check_output(output)
-        keep_inputs(inputs or [], output)
+        check_output(output, inputs or ())
     if width is not None and target in (Picture.svg, Picture.html) and width < MIN_WIDTH:
         raise InputError(f"--width {width} is too little for {target.value}; give {MIN_WIDTH:g} pixels or more")
     files = Files(inputs or [])

@@ -13,7 +13,7 @@ from easyfirst.cli.extras import require_torch
 from easyfirst.cli.inputs import SentenceFiles, TextFiles, open_inputs
 from easyfirst.cli.loading import load_model
 from easyfirst.cli.options import Format, InputFiles, ModelName, Quiet
-from easyfirst.cli.outputs import check_output, keep_inputs, open_output
+from easyfirst.cli.outputs import check_output, open_output
 from easyfirst.cli.progress import Report, reporting
 from easyfirst.cli.threads import set_threads
 from easyfirst.cli.writers import is_terminal
@@ -73,8 +73,7 @@ def vectors(
     """
     if not output.endswith(SUFFIX):
         raise DataError(f"vectors are written as {SUFFIX}; give the output that suffix", source=output)
-    check_output(output)
-    keep_inputs([*(inputs or []), *([] if beside is None else [str(beside)])], output)
+    check_output(output, [*(inputs or []), *([] if beside is None else [str(beside)])])
     set_threads(threads)
     require_torch("making vectors")
 

@@ -26,11 +26,6 @@ class Target(str, Enum):
     json = "json"
 
 
-def target_of(wanted: Target | None, output: str | None) -> Target:
-    """Return the format that was chosen, or the default: trees on a terminal, else CoNLL-U."""
-    return wanted or (Target.tree if writes_terminal(output) else Target.conllu)
-
-
 def is_terminal(stream: TextIO | None) -> bool:
     """Return whether a stream is a terminal; None is a stream that was closed from the start."""
     return stream is not None and stream.isatty()
