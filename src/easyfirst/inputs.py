@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import Any, TypeAlias, TypeVar, cast
+from typing import Any, NamedTuple, TypeAlias, TypeVar, cast
 
+from easyfirst.constraints.records import Constraints
+from easyfirst.constraints.rules import Rules
 from easyfirst.errors import DataError, InputError
 from easyfirst.model.lexicon import tags_of
 from easyfirst.model.parser_vocabulary import ParserVocabulary
@@ -12,6 +14,15 @@ from easyfirst.treebank.sentence import Sentence
 
 SentenceLike: TypeAlias = "Sentence | Sequence[str] | Sequence[tuple[str, str]] | Sequence[tuple[str, str, str]]"
 """A sentence to parse: a list of words, of (word, tag) pairs, of (word, upos, xpos) triples, or a Sentence."""
+
+
+class Prepared(NamedTuple):
+    """A sentence that the model can parse, and the constraints on it."""
+
+    sentence: Sentence
+    constraints: Constraints | None = None
+    rules: Rules | None = None
+
 
 _T = TypeVar("_T")
 _Tags: TypeAlias = "list[str | None] | None"
@@ -41,7 +52,7 @@ def check_texts(texts: object) -> None:
 
 
 def check_batch_size(batch_size: int) -> None:
-    """Raise an :class:`InputError` unless there is room for a sentence."""
+    """Raise an :class:`InputError` unless the batch size is positive."""
     if batch_size < 1:
         raise InputError(f"batch_size is {batch_size}; it must be at least 1")
 

@@ -11,18 +11,16 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from functools import partial
-from itertools import islice
 from os import PathLike
 from pathlib import Path
-from typing import NamedTuple
 
 from easyfirst.constraints.arguments import ConstraintsOf, GivenConstraints, check_type, constrained, one_of
 from easyfirst.constraints.chooser import constrain
 from easyfirst.constraints.conflicts import compile_constraints
 from easyfirst.constraints.records import Constraints
-from easyfirst.constraints.rules import Rules
 from easyfirst.errors import InputError, ModelError
 from easyfirst.inputs import (
+    Prepared,
     SentenceLike,
     check_batch_size,
     check_sentences,
@@ -53,10 +51,10 @@ from easyfirst.text.tokenizing import Tokenizer
 from easyfirst.treebank.sentence import Sentence
 
 N_BUFFERED = 8
-"""How many batches :meth:`Parser.pipe` reads ahead, so that a batch holds sentences of similar length."""
+"""The number of batches that :meth:`Parser.pipe` reads ahead, so that a batch holds sentences of similar length."""
 
 TEXT_BUFFERED = 100_000
-"""How many characters :meth:`Parser.read` reads ahead."""
+"""The number of characters that :meth:`Parser.read` reads ahead."""
 
 
 def load(name: str | PathLike[str]) -> Parser:
@@ -103,10 +101,11 @@ def _short_name(name: str | PathLike[str], names: Sequence[str | PathLike[str]])
 
 
 class Parser:
-    """A trained model, ready to parse. Parsing changes nothing in it, so threads may share one."""
+    """A trained model, ready to parse. Parsing does not change it, so threads may share one."""
 
     def __init__(self, model: ParserModel, *, tokenizer: Tokenizer | None = None, tagger: Tagger | None = None) -> None:
-        """Without a ``tokenizer`` it cannot read texts; without a ``tagger`` it may need tags (``needs_tags``)."""
+        """Make a parser. Without a ``tokenizer`` it cannot read texts; without a ``tagger`` it may need tags
+        (``needs_tags``)."""
         self._model = model
         self._engine: Engine = NumpyEngine.of(model.arrays, model.config, model.vocabulary)
         self.tokenizer = tokenizer
@@ -125,7 +124,7 @@ class Parser:
 
     @property
     def model(self) -> ParserModel:
-        """Everything the model directory holds."""
+        """The contents of the model directory."""
         return self._model
 
     @property
@@ -170,7 +169,7 @@ class Parser:
         """
         check_sentences(sentences)
         check_batch_size(batch_size)
-        return self._parse(list(self._requests(sentences, constraints)), batch_size)
+        return self.parse_prepared(list(self.prepare(sentences, constraints)), batch_size=batch_size)
 
     def pipe(
         self,
@@ -187,7 +186,7 @@ class Parser:
         """
         check_sentences(sentences)
         check_batch_size(batch_size)
-        return self._stream(self._requests(sentences, constraints), batch_size)
+        return self._stream(self.prepare(sentences, constraints), batch_size)
 
     def read(
         self,
@@ -205,14 +204,34 @@ class Parser:
         """
         check_texts(texts)
         check_batch_size(batch_size)
-        self._require_reader()
+        self.require_tokenizer()
         return self._read(texts, constraints, batch_size=batch_size, one_sentence=one_sentence)
 
     def tokenize(self, texts: Iterable[str], *, one_sentence: bool = False) -> list[TokenizedText]:
         """Split texts into sentences and tokens; with ``one_sentence`` each text is one sentence."""
-        return self._require_reader().tokenize_texts(list(texts), one_sentence=one_sentence)
+        return self.require_tokenizer().tokenize_texts(list(texts), one_sentence=one_sentence)
 
-    def _require_reader(self) -> Tokenizer:
+    def prepare(
+        self, sentences: Iterable[SentenceLike], constraints: GivenConstraints | None = None
+    ) -> Iterator[Prepared]:
+        """Check sentences one by one, and compile the constraints on them."""
+        reads, needs, vocabulary = self.reads_tags, self.needs_tags, self._model.vocabulary
+        made = (to_sentence(item, number, reads=reads, needs=needs) for number, item in enumerate(sentences, 1))
+        for number, (sentence, known) in enumerate(constrained(made, constraints), 1):
+            name = f"sentence {number}"
+            check_tags(sentence, needs, vocabulary, name=name)
+            yield Prepared(sentence, known, compile_constraints(sentence, known, vocabulary, name=name))
+
+    def parse_prepared(self, prepared: Sequence[Prepared], *, batch_size: int = BATCH_SIZE) -> list[Parse]:
+        """Parse sentences that need no more checks: they were prepared, or found in a text by :meth:`tokenize`."""
+        sentences = [each.sentence for each in prepared]
+        tagged = sentences if self.tagger is None else self.tagger.tag(sentences)
+        rules = [each.rules for each in prepared]
+        wrap = partial(constrain, [len(sentence) for sentence in tagged], rules) if any(rules) else None
+        derivations = self._engine.derive(tagged, batch_size=batch_size, wrap=wrap)
+        return [self._result(*each) for each in zip(prepared, tagged, derivations, strict=True)]
+
+    def require_tokenizer(self) -> Tokenizer:
         """Return the tokenizer; raise an :class:`InputError` if the model cannot read raw text."""
         tags = " and ".join(kind.upper() for kind in self.needs_tags)
         if self.tokenizer is None:
@@ -243,16 +262,20 @@ class Parser:
             if not tokenized.tokens:
                 raise InputError("the text has no words to explain")
             sentence = tokenized.sentences()[0]
-        [request] = self._requests([sentence], one_of(constraints))
+        [prepared] = self.prepare([sentence], one_of(constraints))
+        return self.explain_prepared(prepared, runners_up=runners_up)
+
+    def explain_prepared(self, prepared: Prepared, *, runners_up: int = RUNNERS_UP) -> Explanation:
+        """Explain a sentence that needs no more checks, as for :meth:`parse_prepared`."""
         observers: list[Observer] = []
 
         def observe(numbers: Sequence[int], choose: Choose) -> Choose:
             observers.append(Observer(choose, self._model.vocabulary.relations, runners_up))
-            return constrain([len(request.sentence)], [request.rules], numbers, observers[0])
+            return constrain([len(prepared.sentence)], [prepared.rules], numbers, observers[0])
 
-        [tagged] = self._tag([request.sentence])
+        [tagged] = [prepared.sentence] if self.tagger is None else self.tagger.tag([prepared.sentence])
         [derivation] = self._engine.derive([tagged], wrap=observe)
-        return Explanation.of(self._result(request, tagged, derivation), observers[0])
+        return Explanation.of(self._result(prepared, tagged, derivation), observers[0])
 
     def save(self, path: str | PathLike[str], *, bits: int = 32) -> None:
         """Write the model to a directory, from which :func:`load` restores it.
@@ -276,41 +299,10 @@ class Parser:
         for name in {TOKENIZER, TAGGER, VECTORS} - written:
             remove_part(directory / name, f"easyfirst-{name}")
 
-    def _stream(self, requests: Iterator[_Request], batch_size: int) -> Iterator[Parse]:
+    def _stream(self, prepared: Iterator[Prepared], batch_size: int) -> Iterator[Parse]:
         n_sentences = 1 if batch_size == 1 else N_BUFFERED * batch_size
-        for chunk in chunks(requests, lambda request: len(request.sentence), n_sentences, N_BUFFERED * MAX_BATCH_WORDS):
-            yield from self._parse(chunk, batch_size)
-
-    def _parse(self, requests: Sequence[_Request], batch_size: int) -> list[Parse]:
-        tagged = self._tag([request.sentence for request in requests])
-        rules = [request.rules for request in requests]
-        wrap = partial(constrain, [len(sentence) for sentence in tagged], rules) if any(rules) else None
-        derivations = self._engine.derive(tagged, batch_size=batch_size, wrap=wrap)
-        return [self._result(*each) for each in zip(requests, tagged, derivations, strict=True)]
-
-    def _tag(self, sentences: list[Sentence]) -> list[Sentence]:
-        return sentences if self.tagger is None else self.tagger.tag(sentences)
-
-    def _result(self, request: _Request, tagged: Sentence, derivation: Derivation) -> Parse:
-        """Make a parse. A sentence that was read from a file keeps its tags; one that was made here has the predicted
-        ones."""
-        sentence = tagged if request.sentence.line is None else request.sentence
-        calibration, constraints = self._model.calibration, request.constraints
-        return Parse.of(sentence, tagged, derivation, calibration=calibration, constraints=constraints)
-
-    def _requests(self, sentences: Iterable[SentenceLike], constraints: GivenConstraints | None) -> Iterator[_Request]:
-        numbered = enumerate(sentences, 1)
-        made = (to_sentence(item, number, reads=self.reads_tags, needs=self.needs_tags) for number, item in numbered)
-        for number, (sentence, known) in enumerate(constrained(made, constraints), 1):
-            check_tags(sentence, self.needs_tags, self._model.vocabulary, name=f"sentence {number}")
-            rules = compile_constraints(sentence, known, self._model.vocabulary, name=f"sentence {number}")
-            yield _Request(sentence, known, rules)
-
-    def _request_in_text(self, sentence: Sentence, constraints: ConstraintsOf | None) -> _Request:
-        if constraints is None:
-            return _Request(sentence)
-        known, name = check_type(constraints(sentence)), f"the sentence {' '.join(sentence.forms)!r}"
-        return _Request(sentence, known, compile_constraints(sentence, known, self._model.vocabulary, name=name))
+        for chunk in chunks(prepared, lambda each: len(each.sentence), n_sentences, N_BUFFERED * MAX_BATCH_WORDS):
+            yield from self.parse_prepared(chunk, batch_size=batch_size)
 
     def _read(
         self, texts: Iterable[str], constraints: ConstraintsOf | None, *, batch_size: int, one_sentence: bool
@@ -318,15 +310,18 @@ class Parser:
         for chunk in chunks(texts_only(texts), len, 1 if batch_size == 1 else None, TEXT_BUFFERED):
             tokenized = self.tokenize(chunk, one_sentence=one_sentence)
             sentences = (sentence for text in tokenized for sentence in text.sentences())
-            requests = [self._request_in_text(sentence, constraints) for sentence in sentences]
-            parses = iter(self._parse(requests, batch_size))
-            for text in tokenized:
-                yield Document(text.text, tuple(islice(parses, len(text.tokens))), text.tokens)
+            prepared = [self._prepare_from_text(sentence, constraints) for sentence in sentences]
+            parses = iter(self.parse_prepared(prepared, batch_size=batch_size))
+            yield from (Document.of(text, parses) for text in tokenized)
 
+    def _prepare_from_text(self, sentence: Sentence, constraints: ConstraintsOf | None) -> Prepared:
+        if constraints is None:
+            return Prepared(sentence)
+        known, name = check_type(constraints(sentence)), f"the sentence {' '.join(sentence.forms)!r}"
+        return Prepared(sentence, known, compile_constraints(sentence, known, self._model.vocabulary, name=name))
 
-class _Request(NamedTuple):
-    """A sentence to parse, and the constraints on it."""
-
-    sentence: Sentence
-    constraints: Constraints | None = None
-    rules: Rules | None = None
+    def _result(self, prepared: Prepared, tagged: Sentence, derivation: Derivation) -> Parse:
+        """Make a parse. A sentence from a file keeps its tags; one that was made here has the predicted ones."""
+        sentence = tagged if prepared.sentence.line is None else prepared.sentence
+        calibration, constraints = self._model.calibration, prepared.constraints
+        return Parse.of(sentence, tagged, derivation, calibration=calibration, constraints=constraints)

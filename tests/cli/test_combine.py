@@ -171,7 +171,7 @@ def test_nothing_is_replaced_unasked(models: list[Path], run: Run, tmp_path: Pat
     assert load(tmp_path / "out").config.members == 3
     onto_itself = run("combine", models[0], models[1], "--out", models[0], "--overwrite")
     assert onto_itself.returncode == 2
-    assert b"is one of the models" in onto_itself.stderr
+    assert b"is one of the members" in onto_itself.stderr
 
 
 def test_predicting_tags_without_a_tagger_loses_nothing(models: list[Path], run: Run, tmp_path: Path) -> None:

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from easyfirst.cli.info import describe
-from easyfirst.cli.inputs import warn_of_name
+from easyfirst.cli.loading import warn_of_name
 from easyfirst.model import bundled
 from easyfirst.model.parser_store import load_parser
 from easyfirst.parser import load

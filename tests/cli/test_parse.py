@@ -150,7 +150,7 @@ class TestErrors:
 
     def test_a_text_instead_of_a_file_name(self, run: Run, model: Path) -> None:
         message = self.error(run("parse", "-m", model, "The fox jumps."))
-        assert "The fox jumps.: there is no such file; check the name; a text itself goes with --text" in message
+        assert "The fox jumps.: there is no such file; check the name; to give the text itself, use --text" in message
         assert "--text" not in self.error(run("parse", "-m", model, "fox.conllu"))
 
     @pytest.mark.parametrize("options", [["--from", "tokens"], ["--to", "json"], ["--to", "tree"]])

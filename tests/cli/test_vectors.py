@@ -84,7 +84,7 @@ def test_beside_other_vectors_and_used_in_training(run: Run, tmp_path: Path) -> 
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["-o", "vectors.txt"], "vectors.txt: vectors are written as .npz; name the output so"),
+        (["-o", "vectors.txt"], "vectors.txt: vectors are written as .npz; give the output that suffix"),
         (["-o", "no-such-folder/vectors.npz"], "there is no directory"),
         (["no-such-file.txt", "-o", "vectors.npz"], "no-such-file.txt: there is no such file"),
         (["--beside", "nothing.txt", "-o", "vectors.npz"], "nothing.txt: there is no such file"),

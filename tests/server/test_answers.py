@@ -15,14 +15,14 @@ pytest.importorskip("fastapi", reason="the extra 'server' is not installed")
 
 from pydantic import ValidationError
 
-from easyfirst.cli.texts import Place
-from easyfirst.cli.writers import Target, document_writer, sentence_writer
+from easyfirst.cli.inputs import SourceText
+from easyfirst.cli.writers import Target, Writer
 from easyfirst.confidence.calibration import Calibration
 from easyfirst.errors import ConfigError
 from easyfirst.parser import Parser
-from easyfirst.server.answers import Answerer, to_json
-from easyfirst.server.asked import read_asked
+from easyfirst.server.answers import Answer, Answerer, to_json
 from easyfirst.server.limits import Limits
+from easyfirst.server.parse_request import ParseRequest, read_request
 from easyfirst.server.refusals import RefusedError, TooLargeError
 from easyfirst.server.schema import ParseAnswer
 from tests.calibrations import BY_HAND
@@ -42,8 +42,13 @@ REQUESTS = st.one_of(
 )
 
 
-def asked(body: object) -> Any:
-    return read_asked(json.dumps(body).encode(), PARSER, LIMITS)
+def request(body: object) -> ParseRequest:
+    return read_request(json.dumps(body).encode(), PARSER, LIMITS)
+
+
+def answers_to(*requests: ParseRequest, answerer: Answerer = ANSWERER) -> list[Any]:
+    """The answers as JSON has them, or errors."""
+    return [answer.to_dicts() if isinstance(answer, Answer) else answer for answer in answerer(requests)]
 
 
 def rounded(value: Any) -> Any:
@@ -58,20 +63,20 @@ def rounded(value: Any) -> Any:
 @settings(max_examples=40, deadline=None)
 @given(st.lists(REQUESTS, min_size=1, max_size=6))
 def test_together_as_alone(bodies: list[dict[str, Any]]) -> None:
-    requests = [asked(body) for body in bodies]
-    alone = [ANSWERER([request])[0] for request in requests]
-    assert ANSWERER(requests) == [rounded(answer) for answer in alone]
+    requests = [request(body) for body in bodies]
+    alone = [answers_to(each)[0] for each in requests]
+    assert answers_to(*requests) == [rounded(answer) for answer in alone]
 
 
 def test_the_same_as_the_command_line_writes() -> None:
     text = "The fox jumps. It doesn't like apples!\n\nA new paragraph."
     [document] = PARSER.read([text])
-    lines = document_writer(Target.json, deps=False)(document, Place()).splitlines()
-    [answers] = ANSWERER([asked({"text": text})])
+    lines = Writer(Target.json).document(document, SourceText(text), is_first=True).splitlines()
+    [answers] = answers_to(request({"text": text}))
     assert answers == rounded([json.loads(line) for line in lines])
     words = [["The", "fox"], ["It"]]
-    write = sentence_writer(Target.json, deps=False, tags=True)
-    [answers] = ANSWERER([asked({"tokens": words})])
+    write = Writer(Target.json).sentence
+    [answers] = answers_to(request({"tokens": words}))
     assert answers == rounded([json.loads(write(parse)) for parse in PARSER.parse(words)])
 
 
@@ -83,8 +88,7 @@ def test_the_same_as_the_command_line_writes() -> None:
 )
 def test_every_key_is_described(body: dict[str, Any], calibration: Calibration | None) -> None:
     parser = Parser(replace(PARSER.model, calibration=calibration), tokenizer=PARSER.tokenizer, tagger=PARSER.tagger)
-    [answers] = Answerer(parser, LIMITS)([asked(body)])
-    assert isinstance(answers, list)
+    [answers] = answers_to(request(body), answerer=Answerer(parser, LIMITS))
     values = {"model": {"name": "x", "easyfirst_version": None}, "sentences": answers}
     described = ParseAnswer.model_validate_json(to_json(values), strict=True)
     assert described.model_dump(mode="json", exclude_unset=True) == json.loads(to_json(values))
@@ -97,8 +101,7 @@ def test_every_key_is_described(body: dict[str, Any], calibration: Calibration |
 
 
 def test_a_sentence_stays_one_and_says_which_it_is() -> None:
-    [answers] = ANSWERER([asked({"sentences": ["A fox. It jumps.", " ", "Apples."]})])
-    assert isinstance(answers, list)
+    [answers] = answers_to(request({"sentences": ["A fox. It jumps.", " ", "Apples."]}))
     assert [(answer["document"], answer["text"]) for answer in answers] == [(1, "A fox. It jumps."), (3, "Apples.")]
 
 
@@ -106,11 +109,11 @@ def test_a_sentence_stays_one_and_says_which_it_is() -> None:
     "body", [{"text": ""}, {"text": " \n\n "}, {"sentences": []}, {"sentences": [""]}, {"tokens": []}]
 )
 def test_nothing_gives_nothing(body: object) -> None:
-    assert ANSWERER([asked(body)]) == [[]]
+    assert answers_to(request(body)) == [[]]
 
 
 def test_tags_that_are_given_are_used() -> None:
-    [[answer]] = ANSWERER([asked({"tokens": [[["The", "X", None], ["fox", None, "YY"]]]})])
+    [[answer]] = answers_to(request({"tokens": [[["The", "X", None], ["fox", None, "YY"]]]}))
     first, second = answer["words"]
     assert (first["upos"], second["xpos"]) == ("X", "YY")
     assert all(word["upos"] and word["xpos"] for word in answer["words"])
@@ -120,36 +123,45 @@ def test_a_text_with_more_words_than_it_seems_to_have_is_refused_alone() -> None
     dots = ". " * 5 + "?!" * 40  # every character may be a word, or not
     n_words = sum(map(len, next(iter(PARSER.read([dots], one_sentence=True)))))
     strict = Answerer(PARSER, Limits(max_sentence_words=n_words - 1))
-    first, refused, last = strict([asked({"text": "A fox."}), asked({"sentences": [dots]}), asked({"text": "A fox."})])
+    fox = request({"text": "A fox."})
+    first, refused, last = answers_to(fox, request({"sentences": [dots]}), fox, answerer=strict)
     assert isinstance(refused, RefusedError)
     assert f"sentence 1 has {n_words} words" in str(refused)
-    assert isinstance(first, list)
     assert rounded(first) == last
-    [refused] = Answerer(PARSER, Limits(max_words=n_words - 1))([asked({"sentences": [dots]})])
+    [refused] = Answerer(PARSER, Limits(max_words=n_words - 1))([request({"sentences": [dots]})])
     assert isinstance(refused, TooLargeError)
 
 
 def test_what_is_explained() -> None:
     body = {"text": "A fox. It jumps.\n\nIt likes apples. Foxes."}
-    [plain] = ANSWERER([asked(body)])
-    assert isinstance(plain, list)
+    [plain] = answers_to(request(body))
     lengths = [len(answer["words"]) for answer in plain]
     assert len(lengths) >= 2
     for max_explained, n in ((0, 0), (lengths[0], 1), (sum(lengths[:2]) - 1, 1), (sum(lengths), len(lengths))):
-        [answers] = ANSWERER([replace(asked(body), max_explained=max_explained)])
-        assert isinstance(answers, list)
-        notes = [answer.pop("notes") for answer in answers if "notes" in answer]
-        assert answers == rounded(plain)
-        assert len(notes) == n
-        for of_sentence, answer in zip(notes, answers, strict=False):
-            for of_word, word in zip(of_sentence, answer["words"], strict=True):
-                assert bool(of_word) == (word["step"] is not None)
-                assert not of_word or of_word[0].endswith(": chosen")
+        [answer] = ANSWERER([replace(request(body), max_explained=max_explained)])
+        assert isinstance(answer, Answer)
+        assert answer.to_dicts() == rounded(plain)
+        assert tuple(explanation.parse for explanation in answer.explanations) == answer.parses[:n]
+
+
+def test_nothing_is_parsed_twice(monkeypatch: pytest.MonkeyPatch) -> None:
+    body = {"tokens": [["A", "fox"], ["It", "jumps"], ["Foxes"]]}
+    parsed: list[tuple[str, ...]] = []
+    result = PARSER._result  # pyright: ignore[reportPrivateUsage]
+
+    def count(prepared: Any, *rest: Any) -> Any:
+        parsed.append(prepared.sentence.forms)
+        return result(prepared, *rest)
+
+    monkeypatch.setattr(PARSER, "_result", count)
+    [answer] = ANSWERER([replace(request(body), max_explained=2)])
+    assert isinstance(answer, Answer)
+    assert sorted(parsed) == [("A", "fox"), ("Foxes",), ("It", "jumps")]
 
 
 def test_to_explain_is_more_work() -> None:
     for body, n in (({"tokens": [["a", "b"], ["c"]]}, 3), ({"text": "a" * 10}, 3)):
-        weights = [replace(asked(body), max_explained=m).weight for m in (0, 2, 500)]
+        weights = [replace(request(body), max_explained=m).weight for m in (0, 2, 500)]
         assert weights == [n, n + 3 * 2, n + 3 * n]
 
 

@@ -112,7 +112,7 @@ def test_other_mistakes(server: Server) -> None:
     assert (answer.status, "send JSON" in answer.json["error"]) == (415, True)
     answer = server.ask("GET", "/parse")
     assert (answer.status, answer.headers["Allow"]) == (405, "POST")
-    assert answer.json == {"error": "GET is not for /parse; see /docs"}
+    assert answer.json == {"error": "/parse does not support GET; see /docs"}
     answer = server.ask("GET", "/nowhere")
     assert (answer.status, answer.json) == (404, {"error": "there is nothing at /nowhere; see /docs"})
 
@@ -204,12 +204,12 @@ class Gated(Parser):
         self.gate, self.has_begun = threading.Event(), threading.Event()
         self.error: Exception | None = None
 
-    def parse(self, sentences: Any, **options: Any) -> Any:
+    def parse_prepared(self, prepared: Any, **options: Any) -> Any:
         self.has_begun.set()
         assert self.gate.wait(PATIENCE)
         if self.error is not None:
             raise self.error
-        return super().parse(sentences, **options)
+        return super().parse_prepared(prepared, **options)
 
 
 @contextmanager

@@ -139,7 +139,7 @@ def test_closing_waits_for_accepted_requests() -> None:
         await asyncio.sleep(0)
         end = asyncio.create_task(batcher.close())
         await asyncio.sleep(0)
-        with pytest.raises(BusyError, match="about to stop"):
+        with pytest.raises(BusyError, match="shutting down"):
             await batcher.submit(2, weight=1)
         worker.gate.set()
         await end

@@ -4,16 +4,21 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from typing import Any
 
 import pytest
 
 pytest.importorskip("fastapi", reason="the extra 'server' is not installed")
 
+from easyfirst.confidence.calibration import Calibration
 from easyfirst.parser import Parser
+from easyfirst.render.bands import per_cent
 from easyfirst.render.markup import escape
+from easyfirst.results.parses import Parse
+from easyfirst.server.answers import Answer
 from easyfirst.server.page import Form, draw_page, read_form
 from easyfirst.server.refusals import BadRequestError
+from easyfirst.treebank.sentence import Sentence
+from tests.calibrations import BY_HAND, steps_of
 from tests.render.browser import Browser, find_browser
 from tests.server.conftest import Server
 
@@ -21,24 +26,12 @@ in_browser = pytest.mark.skipif(find_browser() is None, reason="no Chromium is i
 NASTY = "</textarea><script>alert(1)</script> & \"quotes\" 'here' <b>"
 
 
-def sentence(*forms: str, **more: Any) -> dict[str, Any]:
-    """As in the JSON: every word is a modifier of the first."""
-    words = [
-        {
-            "id": m,
-            "form": form,
-            "upos": "X",
-            "xpos": None,
-            "head": min(m - 1, 1),
-            "relation": "dep" if m > 1 else "root",
-            "step": m - 1 or None,
-            "score": 1.5 if m > 1 else None,
-            "margin": 0.25 if m > 1 else None,
-            "label_margin": 0.125 if m > 1 else None,
-        }
-        for m, form in enumerate(forms, 1)
-    ]
-    return {"words": words, **more}
+def parsed(*forms: str, calibration: Calibration | None = None) -> Answer:
+    """An answer of one sentence, in which every word is a modifier of the first."""
+    n = len(forms)
+    sentence = Sentence.from_words(forms, upos=["X"] * n)
+    steps = steps_of([min(m, 1) for m in range(n)], range(2, n + 1), [0.25] * (n - 1), [0.125] * (n - 1))
+    return Answer((Parse.of(sentence, sentence, steps, calibration=calibration),))
 
 
 def test_a_form_as_browsers_send_it(parser: Parser) -> None:
@@ -101,24 +94,25 @@ def test_errors_are_on_the_page(server: Server) -> None:
 
 def test_nothing_typed_in_can_become_markup() -> None:
     form = Form(("tokens",), "tokens", NASTY)
-    page = draw_page(form, name=NASTY, sentences=[sentence(NASTY, NASTY)], message=NASTY)
+    page = draw_page(form, name=NASTY, answer=parsed(NASTY, NASTY), message=NASTY)
     assert [page.count(tag) for tag in ("<script", "</script", "</textarea", "<b>")] == [1, 1, 1, 0]
 
 
 def test_confidences_are_shown_where_the_model_gives_them() -> None:
     form = Form(("text",), "text", "A fox")
-    without = draw_page(form, name="x", sentences=[sentence("A", "fox")])
+    without = draw_page(form, name="x", answer=parsed("A", "fox"))
     assert "onfidence" not in without.partition("<main>")[2].partition("</main>")[0]
-    answer = sentence("A", "fox", confidence=0.874)
-    answer["words"][1] |= {"arc_confidence": 0.912, "label_confidence": 0.833}
-    page = draw_page(form, name="x", sentences=[answer])
+    answer = parsed("A", "fox", calibration=BY_HAND)
+    confidence = answer.parses[0].confidence
+    assert confidence is not None
+    page = draw_page(form, name="x", answer=answer)
     for text in (
-        "Sentence 1 (confidence 87 %)",
+        f"Sentence 1 (confidence {per_cent(confidence.tree)})",
         "Confidence of the head",
         "Confidence of head and relation",
-        "0.912",
-        "0.833",
-        "confidence 91 %",
+        f"{confidence.arcs[1]:.3f}",
+        f"{confidence.labels[1]:.3f}",
+        f"confidence {per_cent(confidence.arcs[1])}",
     ):
         assert text in page
 

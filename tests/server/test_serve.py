@@ -50,15 +50,15 @@ def test_a_port_that_is_taken(run: Run, model: Path) -> None:
         done = run("serve", "--model", model, "--port", str(port), "--no-open")
     assert (done.returncode, done.stdout) == (2, b"")
     assert done.stderr.decode().startswith(
-        f"error: port {port} of 127.0.0.1 cannot be used: Address already in use; stop what"
+        f"error: port {port} of 127.0.0.1 cannot be used: Address already in use; stop the"
     )
 
 
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        (["--host", "no.such.host.invalid"], "there is no address for the host 'no.such.host.invalid'"),
-        (["--host", "a" * 100], "there is no address for the host"),
+        (["--host", "no.such.host.invalid"], "the host 'no.such.host.invalid' cannot be resolved"),
+        (["--host", "a" * 100], "cannot be resolved"),
         (["--model", "nowhere"], "there is no model nowhere"),
         (["--timeout", "nan"], "timeout"),
         (["--max-words", "0"], "max-words"),
@@ -78,7 +78,7 @@ def test_a_warning_if_other_machines_can_reach_it(model: Path) -> None:
             assert server.ask("GET", "/health", headers={"Host": name}).status == status
         code, output, errors = server.stop()
     assert (code, output) == (0, "stopped\n")
-    assert errors.startswith("warning: 0.0.0.0 can be reached from other machines, by anyone")
+    assert errors.startswith("warning: anyone can reach 0.0.0.0 from other machines")
 
 
 def test_an_ipv6_address() -> None:

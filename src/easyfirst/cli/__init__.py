@@ -1,6 +1,6 @@
-"""The command line: one file a verb, each a thin layer over the function that does the work.
+"""The command line: a module per verb, each a thin layer over the library.
 
-Only here is anything printed. Errors that a user can cause become one line on stderr and the exit code 2.
+Only this package prints. Errors that a user can cause become one line on stderr and exit code 2.
 """
 
 from __future__ import annotations
@@ -38,14 +38,14 @@ HELP = """Easy-first dependency parsing with hierarchical tree LSTMs.
   easyfirst evaluate gold.conllu output.conllu
   easyfirst serve
 
-'easyfirst VERB --help' says more about each.
+'easyfirst VERB --help' describes each verb.
 """
 
 USER_ERROR, INTERRUPTED, BROKEN_PIPE = 2, 130, 141
 
 
 class _Verbs(TyperGroup):
-    """Runs a verb and turns what a user can cause into a message and an exit code."""
+    """Runs a verb and turns errors that a user can cause into a message and an exit code."""
 
     def invoke(self, ctx: Any) -> Any:
         try:
@@ -55,12 +55,12 @@ class _Verbs(TyperGroup):
         except EasyFirstError as error:
             print(f"error: {error}", file=sys.stderr)
             raise typer.Exit(USER_ERROR) from None
-        except BrokenPipeError:  # whoever read our output has stopped, as `head` does
+        except BrokenPipeError:  # the reader of the output has closed it, as `head` does
             _discard_output()
             raise typer.Exit(BROKEN_PIPE) from None
         except KeyboardInterrupt:
             raise typer.Exit(INTERRUPTED) from None
-        except OSError as error:  # a full disk, a stream that is closed
+        except OSError as error:  # a full disk, a closed stream
             print(f"error: {error.filename or '<stdout>'}: {error.strerror or error}", file=sys.stderr)
             _discard_output()
             raise typer.Exit(USER_ERROR) from None
@@ -68,13 +68,13 @@ class _Verbs(TyperGroup):
 
 
 def _discard_output() -> None:
-    """Let Python close what is left in the buffer of standard output, which can go nowhere, without a word."""
+    """Redirect standard output to the null device, so that Python can flush its buffer at exit."""
     if not _is_closed(sys.stdout):
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def _is_closed(stream: TextIO | None) -> bool:
-    """From the start, as ``>&-`` does."""
+    """Return whether a stream was closed from the start, as by ``>&-``."""
     return stream is None
 
 
@@ -93,6 +93,7 @@ def _options(
 
 
 def build_app() -> typer.Typer:
+    """Make the command with all its verbs."""
     app = typer.Typer(
         name="easyfirst",
         cls=_Verbs,
@@ -110,7 +111,7 @@ def build_app() -> typer.Typer:
 
 
 def main() -> None:
-    """What the command ``easyfirst`` runs."""
-    if _is_closed(sys.stderr):  # what print() is to write there would go to standard output
+    """Run the command ``easyfirst``."""
+    if _is_closed(sys.stderr):  # else print() would write to standard output
         sys.stderr = Path(os.devnull).open("w", encoding="utf-8")  # noqa: SIM115 (open until the end)
     build_app()(prog_name="easyfirst")

@@ -1,4 +1,4 @@
-"""``easyfirst calibrate``: lets a model say how sure it is."""
+"""``easyfirst calibrate``: fits the confidence of a model."""
 
 from __future__ import annotations
 
@@ -9,10 +9,11 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from easyfirst.cli.inputs import STANDARD, STDIN, open_input, warn_of_name
+from easyfirst.cli.inputs import read_conllu
+from easyfirst.cli.loading import warn_of_name
+from easyfirst.cli.options import Threads
 from easyfirst.cli.threads import set_threads
 from easyfirst.errors import DataError, ModelError
-from easyfirst.treebank.conllu import ConlluReader
 from easyfirst.treebank.sentence import Sentence
 from easyfirst.treebank.tree import check_tree
 
@@ -25,21 +26,22 @@ FEW_SENTENCES = 200
 
 def calibrate(
     model: Annotated[str, typer.Argument(metavar="MODEL", help="The model's directory.", show_default=False)],
-    dev: Annotated[str, typer.Argument(metavar="DEV", help="CoNLL-U with right trees that it has not learnt from.")],
+    dev: Annotated[
+        str, typer.Argument(metavar="DEV", help="CoNLL-U with gold trees that were not in its training data.")
+    ],
     predicted_tags: Annotated[
         bool,
-        typer.Option("--predicted-tags", help="Let it predict the tags it reads: right for a model that reads text."),
+        typer.Option(
+            "--predicted-tags", help="Predict the tags that the parser reads: best for a model that reads text."
+        ),
     ] = False,
-    as_json: Annotated[bool, typer.Option("--json", help="The figures as JSON.")] = False,
-    threads: Annotated[
-        int | None,
-        typer.Option(min=1, help="Threads of the linear algebra; default (and best): 1, or OMP_NUM_THREADS."),
-    ] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print the figures as JSON.")] = False,
+    threads: Threads = None,
 ) -> None:
-    """Fit the probabilities of a model's arcs, labels and trees, and store them in it (confidence.json).
+    """Fit the confidence of a model's arcs, labels and trees, and store it in the model (confidence.json).
 
-    Training with --dev does this by itself. The model's weights do not change. Its card gets a table that says
-    how far the probabilities can be trusted. Of a bundled model, take a copy.
+    Training with --dev does this too. The model's weights do not change. Its card gets a table that shows how well the
+    confidence is calibrated. To calibrate a bundled model, copy it first.
 
     \b
     Examples:
@@ -54,7 +56,7 @@ def calibrate(
 
     if model in bundled_models():
         raise ModelError(
-            f"{model} is a part of the installed package, which stays as it is; copy it with 'easyfirst pack {model} "
+            f"{model} is part of the installed package and cannot be changed; copy it with 'easyfirst pack {model} "
             f"--out my-{model}' and calibrate my-{model}"
         )
     gold = read_gold(dev)
@@ -76,9 +78,8 @@ def calibrate(
 
 
 def read_gold(dev: str) -> list[Sentence]:
-    """Sentences with trees, of which some have two words or more."""
-    with open_input(dev) as stream:
-        gold = list(ConlluReader(stream, STDIN if dev == STANDARD else dev))
+    """Read sentences with trees, of which some have two words or more."""
+    gold = list(read_conllu(dev))
     for sentence in gold:
         check_tree(sentence)
     if all(len(sentence) == 1 for sentence in gold):
@@ -87,11 +88,13 @@ def read_gold(dev: str) -> list[Sentence]:
 
 
 def parse_gold(parser: Parser, gold: Sequence[Sentence], name: str, *, predicted_tags: bool) -> list[Parse]:
-    """What a model makes of sentences that it is to be calibrated with; warns if they are not what they should be."""
+    """Parse the sentences to calibrate a model with; warn if they are few, or have other tags than it will see."""
     from easyfirst.text.tagging import without_tags
 
     if len(gold) < FEW_SENTENCES:
-        print(f"warning: {len(gold)} sentences are few: the probabilities will be rough", file=sys.stderr)
+        print(f"warning: {len(gold)} sentences are few: the confidence will be rough", file=sys.stderr)
     if parser.tagger is not None and not predicted_tags:
-        print("warning: the model predicts tags for text; --predicted-tags calibrates it for that", file=sys.stderr)
+        print(
+            "warning: the model predicts tags for text; use --predicted-tags to calibrate it for that", file=sys.stderr
+        )
     return parser.parse(without_tags(gold, parser.tagger, name) if predicted_tags else gold)

@@ -1,4 +1,4 @@
-"""``easyfirst combine``: parsers of several trainings as one."""
+"""``easyfirst combine``: an ensemble of several parsers."""
 
 from __future__ import annotations
 
@@ -10,7 +10,9 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from easyfirst.cli.calibrate import parse_gold, read_gold
-from easyfirst.cli.inputs import warn_of_name
+from easyfirst.cli.info import model_size
+from easyfirst.cli.loading import warn_of_name
+from easyfirst.cli.options import ModelOutput, Overwrite, Threads
 from easyfirst.cli.outputs import check_model_output
 from easyfirst.cli.threads import set_threads
 from easyfirst.errors import ModelError
@@ -21,30 +23,29 @@ if TYPE_CHECKING:
 
 
 def combine(
-    models: Annotated[list[str], typer.Argument(metavar="MODEL MODEL...", help="Two directories of models or more.")],
-    out: Annotated[Path, typer.Option("--out", "-o", metavar="DIR", help="Where the model of all of them goes.")],
+    models: Annotated[list[str], typer.Argument(metavar="MODEL MODEL...", help="Two or more model directories.")],
+    out: ModelOutput,
     dev: Annotated[
         str | None,
         typer.Option(
             metavar="FILE",
-            help="CoNLL-U with right trees that they have not learnt from, to score and to calibrate with.",
+            help="CoNLL-U with gold trees that were not in their training data, to score and calibrate with.",
             show_default=False,
         ),
     ] = None,
     predicted_tags: Annotated[
-        bool, typer.Option("--predicted-tags", help="With --dev: let it predict the tags it reads, as for raw text.")
+        bool,
+        typer.Option("--predicted-tags", help="With --dev: predict the tags that the parser reads, as for raw text."),
     ] = False,
-    overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace a model that is in DIR.")] = False,
-    threads: Annotated[
-        int | None,
-        typer.Option(min=1, help="Threads of the linear algebra; default (and best): 1, or OMP_NUM_THREADS."),
-    ] = None,
+    overwrite: Overwrite = False,
+    threads: Threads = None,
 ) -> None:
-    """Put parsers of the same treebank together, to parse better than each of them; as slow as all.
+    """Make an ensemble of parsers of the same treebank. It is more accurate than its members, and as slow as all of
+    them together.
 
-    Train them with the same settings and a --seed of their own, one after the other or at a time.
-    Every attachment is then decided by the mean of their scores. Their taggers, if they have some,
-    tag together too; the tokenizer is that of the first that has one. 'easyfirst pack' makes the result smaller.
+    Train the members with the same settings and different seeds (--seed). The ensemble decides each attachment by the
+    mean of their scores. Their taggers become an ensemble too; the tokenizer is that of the first member that has one.
+    'easyfirst pack' makes the result smaller.
 
     \b
     Examples:
@@ -64,22 +65,22 @@ def combine(
     from easyfirst.parser import combine as combine_parsers
 
     if out.exists() and any(out.samefile(find_model(name)) for name in models):
-        raise ModelError(f"{out}: is one of the models to put together; choose another --out")
+        raise ModelError(f"{out}: is one of the members of the ensemble; choose another --out")
 
     parser = combine_parsers(*models)
     parses = None if gold is None else parse_gold(parser, gold, models[0], predicted_tags=predicted_tags)
     parser.save(out)
     if dev is not None and gold is not None and parses is not None:
         _judge(out, gold, parses, dev, tags="predicted" if predicted_tags else "given")
-    size = sum(path.stat().st_size for path in out.rglob("*") if path.is_file())
-    print(f"the model is in {out}: {parser.config.members} members, {size / 1e6:.1f} MB", file=sys.stderr)
+    members, size = parser.config.members, model_size(out)
+    print(f"the model is in {out}: {members} members, {size / 1e6:.1f} MB", file=sys.stderr)
     if dev is None:
         tags = " --predicted-tags" if parser.tagger is not None else ""
         print(f"its confidence is not calibrated; 'easyfirst calibrate {out} DEV{tags}' does that", file=sys.stderr)
 
 
 def _judge(out: Path, gold: Sequence[Sentence], parses: Sequence[Parse], dev: str, *, tags: str) -> None:
-    """Score a model by its parses of dev data, and calibrate it; its card tells both."""
+    """Score a model by its parses of the dev data, calibrate it, and write both to its card."""
     from easyfirst.confidence.fitting import calibrate
     from easyfirst.model.calibration_card import store_calibration
     from easyfirst.model.card import with_scores

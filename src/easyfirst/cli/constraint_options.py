@@ -1,4 +1,4 @@
-"""What ``parse`` and ``explain`` are told to take as known: constraints in MISC, heads that are filled in."""
+"""The options of ``parse`` and ``explain`` for constraints: those in MISC, and heads that are filled in."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ Misc = Annotated[
     bool,
     typer.Option(
         "--constraints",
-        help="Obey what MISC says of the tree: FixedHead=3, FixedRel=nsubj, ForbiddenHead=5,7:obj, Bracket=2:5.",
+        help="Obey the constraints in MISC: FixedHead=3, FixedRel=nsubj, ForbiddenHead=5,7:obj, Bracket=2:5.",
     ),
 ]
 KeptHeads = Annotated[
@@ -26,7 +26,7 @@ KeptHeads = Annotated[
 
 
 def constraints_reader(*, misc: bool, heads: bool, is_conllu: bool) -> ConstraintsOf | None:
-    """How to get the constraints of a sentence; None if there are none to be obeyed."""
+    """Return the function that reads the constraints of a sentence, or None if there are none to obey."""
     if not (misc or heads):
         return None
     if not is_conllu:

@@ -1,4 +1,4 @@
-"""``easyfirst evaluate``: how well trees agree with gold trees."""
+"""``easyfirst evaluate``: scores of trees against gold trees."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from easyfirst.cli.inputs import STANDARD, STDIN, open_input, warn_of_name
+from easyfirst.cli.inputs import STANDARD, read_conllu
+from easyfirst.cli.loading import check_calibrated, load_model, warn_of_name
+from easyfirst.cli.options import Threads
 from easyfirst.cli.threads import set_threads
-from easyfirst.cli.writers import check_calibrated
 from easyfirst.errors import DataError
-from easyfirst.treebank.conllu import ConlluReader
 from easyfirst.treebank.scores import Scores, WordsError, score
 from easyfirst.treebank.sentence import Sentence
 from easyfirst.treebank.text_scores import TextScores, score_text
@@ -34,46 +34,44 @@ CONVENTIONS = {
 
 
 def evaluate(
-    gold: Annotated[str, typer.Argument(help="CoNLL-U with the right trees.", show_default=False)],
+    gold: Annotated[str, typer.Argument(help="CoNLL-U with the gold trees.", show_default=False)],
     system: Annotated[
         str | None,
-        typer.Argument(help="CoNLL-U with the trees to judge, of the same words (or text).", show_default=False),
+        typer.Argument(help="CoNLL-U with the trees to score, of the same words (or text).", show_default=False),
     ] = None,
     model: Annotated[
         str | None,
-        typer.Option("--model", "-m", help="Judge what this model makes of GOLD's words and tags.", show_default=False),
+        typer.Option("--model", "-m", help="Score this model's parses of GOLD's words and tags.", show_default=False),
     ] = None,
     text: Annotated[
         bool,
         typer.Option(
             "--text",
-            help="Score as raw text: tokens, sentences and words are aligned by characters. With --model: let it "
-            "read GOLD's raw text.",
+            help="Score as raw text: align tokens, sentences and words by characters. With --model: parse GOLD's raw "
+            "text.",
         ),
     ] = False,
     predicted_tags: Annotated[
-        bool, typer.Option("--predicted-tags", help="With --model: let it predict the tags it reads, as for raw text.")
+        bool,
+        typer.Option("--predicted-tags", help="With --model: predict the tags that the parser reads, as for raw text."),
     ] = False,
     no_spaces: Annotated[
         bool, typer.Option("--no-spaces", help="With --text --model: GOLD's language is written without spaces.")
     ] = False,
-    as_json: Annotated[bool, typer.Option("--json", help="Everything, in per cent, as JSON.")] = False,
-    by_relation: Annotated[bool, typer.Option("--by-relation", help="Add a table of the relations.")] = False,
-    by_length: Annotated[bool, typer.Option("--by-length", help="Add a table of the sentences' lengths.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print all scores, in per cent, as JSON.")] = False,
+    by_relation: Annotated[bool, typer.Option("--by-relation", help="Add a table by relation.")] = False,
+    by_length: Annotated[bool, typer.Option("--by-length", help="Add a table by sentence length.")] = False,
     confidence: Annotated[
         bool,
-        typer.Option("--confidence", help="With --model: add how far its confidence can be trusted."),
+        typer.Option("--confidence", help="With --model: add how well its confidence is calibrated."),
     ] = False,
-    threads: Annotated[
-        int | None,
-        typer.Option(min=1, help="Threads of the linear algebra; default (and best): 1, or OMP_NUM_THREADS."),
-    ] = None,
+    threads: Threads = None,
 ) -> None:
     """Score trees against gold trees: UAS and LAS in three conventions.
 
     Give a file SYSTEM, or --model to parse GOLD first. '-' is stdin.
-    With --text, SYSTEM may have other tokens and sentences than GOLD, of the same
-    text: precision, recall and F1 of all levels, as the CoNLL 2018 shared task.
+    With --text, SYSTEM may split the same text into other tokens and sentences than
+    GOLD: precision, recall and F1 of all levels, as in the CoNLL 2018 shared task.
 
     \b
     Examples:
@@ -91,79 +89,66 @@ def evaluate(
         raise typer.BadParameter("needs equal words; leave out --text", param_hint="--by-relation or --by-length")
     if model is not None:
         warn_of_name(model)
+        set_threads(threads)
     if predicted_tags and (model is None or text):
         said = "goes with --model and without --text, which predicts tags anyway"
         raise typer.BadParameter(said, param_hint="--predicted-tags")
     if confidence and (model is None or text):
         raise typer.BadParameter("goes with --model and without --text", param_hint="--confidence")
     if text:
-        made = _read(system) if system is not None else _read_text(gold, model, threads, no_spaces=no_spaces)
+        made = _parse_raw_text(gold, model, no_spaces=no_spaces) if model is not None else _read(system or "")
         _show_text(score_text(_read(gold), made), as_json=as_json)
         return
     reliability: ReliabilityReport | None = None
-    if system is not None:
-        scores = _score_files(gold, system)
+    if model is not None:
+        scores, reliability = _score_model(gold, model, predicted_tags=predicted_tags, with_confidence=confidence)
     else:
-        scores, reliability = _score_model(
-            gold, model, threads, predicted_tags=predicted_tags, with_confidence=confidence
-        )
+        scores = _score_files(gold, system or "")
     if not scores.sentences:
         raise _no_sentences(gold)
     _show(scores, reliability, as_json=as_json, by_relation=by_relation, by_length=by_length)
 
 
-def _sentences(name: str) -> Iterator[Sentence]:
-    with open_input(name) as stream:
-        yield from ConlluReader(stream, STDIN if name == STANDARD else name)
-
-
 def _score_files(gold: str, system: str) -> Scores:
     try:
-        return score(_sentences(gold), _sentences(system))
+        return score(read_conllu(gold), read_conllu(system))
     except WordsError as error:
         raise DataError(f"{error}; if only tokens or sentences differ, add --text") from None
 
 
 def _read(name: str) -> list[Sentence]:
-    """All sentences of a file, of which there must be some."""
-    sentences = list(_sentences(name))
+    """Return all sentences of a file; raise an error if there are none."""
+    sentences = list(read_conllu(name))
     if not sentences:
         raise _no_sentences(name)
     return sentences
 
 
-def _read_text(gold: str, model: str | None, threads: int | None, *, no_spaces: bool) -> list[Sentence]:
-    """What a model makes of a treebank's raw text."""
+def _parse_raw_text(gold: str, model: str, *, no_spaces: bool) -> list[Sentence]:
+    """Parse the raw text of a treebank."""
     if gold == STANDARD:
         raise typer.BadParameter("must be a file, not stdin, with --text and --model", param_hint="GOLD")
-    set_threads(threads)
 
-    from easyfirst.parser import load
     from easyfirst.treebank.raw_text import raw_text, read_paragraphs
 
-    assert model is not None
     text = raw_text(read_paragraphs(_read(gold), spaces="none" if no_spaces else "given"))
-    return [parse.sentence.with_tree(parse.heads, parse.relations) for parse in load(model)(text)]
+    return [parse.parsed for parse in load_model(model, warns=False)(text)]
 
 
 def _score_model(
-    gold: str, model: str | None, threads: int | None, *, predicted_tags: bool, with_confidence: bool
+    gold: str, model: str, *, predicted_tags: bool, with_confidence: bool
 ) -> tuple[Scores, ReliabilityReport | None]:
-    """What a model makes of a treebank's words, and how far its confidence can be trusted."""
-    set_threads(threads)
-
+    """Score a model's parses of the words of a treebank, and judge its confidence."""
     from easyfirst.confidence.fitting import evaluate_confidence
-    from easyfirst.parser import load
     from easyfirst.text.tagging import without_tags
 
-    assert model is not None
-    parser = load(model)
+    parser = load_model(model, warns=False)
     if with_confidence:
         check_calibrated(parser, model)
-    sentences, kept = tee(_sentences(gold))
+    sentences, kept = tee(read_conllu(gold))
     if predicted_tags:
         sentences = without_tags(sentences, parser.tagger, model)
-    parses: list[Parse] = []  # which still have the gold trees in their sentences
+    parses: list[Parse] = []  # their sentences have the gold trees
     trees = _trees(parser.pipe(sentences), parses if with_confidence else None)
     scores = score(kept, trees)
     return scores, evaluate_confidence(parses, [parse.sentence for parse in parses]) if parses else None
@@ -173,7 +158,7 @@ def _trees(parses: Iterable[Parse], kept: list[Parse] | None) -> Iterator[Senten
     for parse in parses:
         if kept is not None:
             kept.append(parse)
-        yield parse.sentence.with_tree(parse.heads, parse.relations)
+        yield parse.parsed
 
 
 def _no_sentences(name: str) -> DataError:
@@ -217,7 +202,7 @@ def _show(
 
 
 def _show_confidence(reliability: ReliabilityReport, console: Console) -> None:
-    """How far probabilities can be trusted, and what is wrong if only the surest are kept."""
+    """Print how well the confidence is calibrated, and the error rate of the most confident parts."""
     coverages = (f"{100 * share:g} %" for share, _ in reliability.arcs.risks)
     right = _table("confidence", "right %", "mean confidence %", "ECE")
     wrong = _table("wrong % of the surest", *coverages)
@@ -244,18 +229,18 @@ def _show_text(scores: TextScores, *, as_json: bool) -> None:
         table.add_row(name, *shares, accuracy, f"{metric.gold:,}", f"{metric.system:,}")
     console = _console()
     console.print(table)
-    console.print("As the CoNLL 2018 shared task; aligned %: of the words that both sides have.")
+    console.print("As in the CoNLL 2018 shared task; aligned %: of the words that both sides have.")
 
 
 def _console() -> Console:
-    """Where numbers are never cut; a narrow terminal may wrap."""
+    """Return a console of fixed width, so that numbers are never cut; a narrow terminal may wrap."""
     from rich.console import Console
 
     return Console(highlight=False, markup=False, width=WIDTH)
 
 
 def _table(first: str, *others: str) -> Table:
-    """Names to the left, numbers to the right."""
+    """Make a table with its names on the left and its numbers on the right."""
     from rich import box
     from rich.table import Table
     from rich.text import Text

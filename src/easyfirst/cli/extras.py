@@ -1,4 +1,4 @@
-"""What only some verbs need, and whoever does not use them need not install."""
+"""Optional dependencies, which only some verbs need."""
 
 from __future__ import annotations
 
@@ -8,6 +8,6 @@ from easyfirst.errors import EasyFirstError
 
 
 def require_torch(what: str) -> None:
-    """Raise an error that says how to get PyTorch, if it is not there."""
+    """Raise an error that says how to install PyTorch, if it is missing."""
     if importlib.util.find_spec("torch") is None:
         raise EasyFirstError(f'{what} needs PyTorch; install it with: pip install "easyfirst[train]"')

@@ -1,17 +1,17 @@
-"""``easyfirst info``: what a model is."""
+"""``easyfirst info``: a description of a model."""
 
 from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from easyfirst.cli.inputs import warn_of_name
+from easyfirst.cli.loading import warn_of_name
 from easyfirst.cli.outputs import check_output
 from easyfirst.cli.threads import set_threads
 from easyfirst.cli.writers import is_terminal
@@ -24,9 +24,9 @@ if TYPE_CHECKING:
 
 def info(
     model: Annotated[str, typer.Argument(metavar="MODEL", help="A bundled model or a directory.", show_default=False)],
-    as_json: Annotated[bool, typer.Option("--json", help="As JSON, with all settings and relations.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON, with all settings and relations.")] = False,
 ) -> None:
-    """Show what a model is: what it reads and gives, its sizes, its relations, its scores.
+    """Describe a model: its input and output, sizes, relations and scores.
 
     \b
     Example:
@@ -45,7 +45,7 @@ def info(
 
 
 def describe(path: Path, parser: Parser | None = None) -> dict[str, Any]:
-    """The facts about a model, as plain values for JSON. ``parser`` is what it loads as, if that has been done."""
+    """Return the facts about a model as plain values for JSON. ``parser`` is the model, if it is loaded already."""
     from easyfirst.model.card import licence_in, scores_in
     from easyfirst.model.directory import CARD, CONFIDENCE, CONFIG, REQUIRED, from_json
     from easyfirst.parser import load
@@ -75,7 +75,7 @@ def describe(path: Path, parser: Parser | None = None) -> dict[str, Any]:
         "files": {
             name: (path / name).stat().st_size for name in (*REQUIRED, CONFIDENCE, CARD) if (path / name).is_file()
         },
-        "size": sum(model_sizes(path)),
+        "size": model_size(path),
         "config": model.config.to_dict(),
         "confidence": None if model.calibration is None else asdict(model.calibration.fitted_on),
         "scores": [
@@ -87,12 +87,12 @@ def describe(path: Path, parser: Parser | None = None) -> dict[str, Any]:
 
 
 def _part(model: TaggerModel | TokenizerModel) -> dict[str, Any]:
-    """The settings of a tagger's or a tokenizer's network, and how many weights it has."""
+    """Return the settings of a tagger's or a tokenizer's network, and the number of its weights."""
     return {"network": asdict(model.config), "parameters": sum(array.size for array in model.arrays.values())}
 
 
 def _formats(path: Path) -> dict[str, int]:
-    """In which version of the format the folders in a model are; the newest decides which easyfirst can read it."""
+    """Return the format version of each part; the newest one decides which versions of easyfirst can read the model."""
     from easyfirst.model.directory import CONFIG, from_json
     from easyfirst.model.part import TAGGER, TOKENIZER, VECTORS
 
@@ -105,7 +105,7 @@ def _formats(path: Path) -> dict[str, int]:
 
 
 def _reads(parser: Parser) -> str:
-    """What a user may give it."""
+    """Return the input that a model takes, in words."""
     kinds = ["raw text"] if parser.tokenizer is not None else []
     if not parser.needs_tags:
         return ", ".join([*kinds, "tokens", "CoNLL-U"])
@@ -113,12 +113,12 @@ def _reads(parser: Parser) -> str:
     return f"CoNLL-U with {tags} tags"
 
 
-def model_sizes(path: Path) -> Iterator[int]:
-    """Of all files that are needed to use a model."""
+def model_size(path: Path) -> int:
+    """Return the size of all files that are needed to use a model."""
     from easyfirst.model.part import TAGGER, TOKENIZER, VECTORS
 
-    for folder in (path, *(path / part for part in (TOKENIZER, TAGGER, VECTORS))):
-        yield from (file.stat().st_size for file in folder.glob("*") if file.is_file())
+    folders = (path, *(path / part for part in (TOKENIZER, TAGGER, VECTORS)))
+    return sum(file.stat().st_size for folder in folders for file in folder.glob("*") if file.is_file())
 
 
 def _show(facts: dict[str, Any]) -> None:
@@ -161,7 +161,7 @@ def _show(facts: dict[str, Any]) -> None:
 
 
 def print_table(rows: Sequence[Sequence[str]]) -> None:
-    """In columns, as wide as the terminal; if this is none, no line is wrapped or padded."""
+    """Print rows in columns as wide as the terminal; elsewhere, no line is wrapped or padded."""
     if not is_terminal(sys.stdout):
         widths = [max(map(len, column)) for column in list(zip(*rows, strict=True))[:-1]]
         for *cells, last in rows:
@@ -179,7 +179,7 @@ def print_table(rows: Sequence[Sequence[str]]) -> None:
 
 
 def _network(facts: dict[str, Any]) -> str:
-    """What a user may want to know of a tagger or a tokenizer."""
+    """Describe the network of a tagger or a tokenizer."""
     network = facts["network"]
     members = f"{network['members']} members, " if network.get("members", 1) > 1 else ""
     layers = f"BiLSTM {network['bilstm_layers']} x {network['bilstm_dim']}" if "bilstm_dim" in network else ""

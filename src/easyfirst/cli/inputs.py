@@ -1,4 +1,4 @@
-"""What the verbs read and write: several inputs as one stream of sentences, and an output that appears all at once."""
+"""The input of the verbs: files, standard input or ``--text`` as one stream of sentences or texts."""
 
 from __future__ import annotations
 
@@ -7,15 +7,15 @@ import sys
 from collections import deque
 from collections.abc import Generator, Iterator, Sequence
 from contextlib import contextmanager, nullcontext
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import BinaryIO, cast
 
-from easyfirst.errors import DataError
-from easyfirst.model.bundled import hides_directory
+from easyfirst.cli.options import Format
+from easyfirst.errors import DataError, InputError
 from easyfirst.treebank.conllu import ConlluReader
 from easyfirst.treebank.sentence import Sentence
-from easyfirst.treebank.streams import BYTE_ORDER_MARK, open_file
+from easyfirst.treebank.streams import BYTE_ORDER_MARK, decode, open_file, read_lines
 from easyfirst.treebank.tokens import read_tokens
 
 STDIN = "<stdin>"
@@ -26,45 +26,57 @@ CONLLU_LINE = re.compile(rb"1(-[0-9]+)?\t([^\t]*\t){8}")
 SPACED_CONLLU_LINE = re.compile(rb"1(-[0-9]+)?( +[^ ]+){9}\s*$")
 
 
-class Inputs:
-    """The sentences of one or more CoNLL-U or token files, and where the bytes belong that are in no sentence.
+class Files:
+    """The files that a verb reads, or standard input."""
 
-    Written one after the other, each after what :meth:`before` gives for it, and at the end :meth:`rest`, the sentences
-    make up the inputs again. Where a file lacks the empty line at its end and another follows, it is added.
-    """
+    n_bytes: int | None = None
+    """The size of all sentences, if it is known."""
 
-    def __init__(self, names: Sequence[str], *, is_tokens: bool) -> None:
+    def __init__(self, names: Sequence[str]) -> None:
         self.names = list(names) or [STANDARD]
         if STANDARD in self.names and sys.stdin is None:  # pyright: ignore[reportUnnecessaryComparison]
             raise DataError("standard input is closed; name a file", source=STDIN)
-        require_files(self.names)
+        for name in self.names:
+            _require_file(name)
+
+    def announce(self) -> None:
+        """Print a hint on stderr if the input is typed on a terminal."""
+        if STANDARD in self.names and sys.stdin.isatty():
+            print("reading from the terminal; Ctrl-D ends the input", file=sys.stderr)
+
+
+class SentenceFiles(Files):
+    """The sentences of one or more CoNLL-U or token files, and the bytes between them.
+
+    Written one after the other, each after its :meth:`before`, and at the end :meth:`rest`, the sentences make up the
+    files again. If a file lacks the empty line at its end and another one follows, the line is added.
+    """
+
+    def __init__(self, names: Sequence[str], *, is_tokens: bool) -> None:
+        super().__init__(names)
         self._is_tokens = is_tokens
-        self._trailers: deque[tuple[int, bytes]] = deque()  # after how many sentences, what
+        if not is_tokens and all(Path(name).is_file() and not name.endswith(".gz") for name in self.names):
+            self.n_bytes = sum(Path(name).stat().st_size for name in self.names)
+        self._trailers: deque[tuple[int, bytes]] = deque()  # the number of sentences before, and the bytes
         self._n_read = 0
         self._end = b""  # the last bytes of the files before
 
-    @property
-    def n_bytes(self) -> int | None:
-        """How many bytes of sentences there are to come, if that can be known."""
-        if self._is_tokens or any(name.endswith(".gz") or not Path(name).is_file() for name in self.names):
-            return None
-        return sum(Path(name).stat().st_size for name in self.names)
-
     def before(self, number: int) -> bytes:
-        """What stands before a sentence, counted from 0, and has not been given yet."""
+        """Return the bytes before a sentence, counted from 0, that were not returned yet."""
         parts: list[bytes] = []
         while self._trailers and self._trailers[0][0] <= number:
             parts.append(self._trailers.popleft()[1])
         return b"".join(parts)
 
     def rest(self) -> bytes:
+        """Return the bytes after the last sentence."""
         return self.before(self._n_read)
 
     def __iter__(self) -> Iterator[Sentence]:
         for name in self.names:
             with open_input(name) as stream:
-                source = STDIN if name == STANDARD else name
-                yield from self._tokens(stream, source) if self._is_tokens else self._conllu(stream, source)
+                read = self._tokens if self._is_tokens else self._conllu
+                yield from read(stream, source_of(name))
 
     def _tokens(self, stream: BinaryIO, source: str) -> Iterator[Sentence]:
         first = _FirstLine(stream)
@@ -87,14 +99,14 @@ class Inputs:
                 self._n_read += 1
                 yield sentence
         except DataError as error:
-            is_of_whole_file = error.line is None  # it cannot be read, or is packed
+            is_of_whole_file = error.line is None  # it cannot be read, or is compressed
             if is_of_whole_file or b"\t" in first.line or not first.line or SPACED_CONLLU_LINE.match(first.line):
                 raise
-            message = "this is not CoNLL-U, which has ten columns with tabs between"
-            hint = "if it is raw text, use --from text; if each line is a sentence, use --from lines, or --from tokens"
-            raise DataError(
-                f"{message}; {hint} for words with spaces between", source=source, line=error.line
-            ) from None
+            message = (
+                "this is not CoNLL-U, which has ten columns separated by tabs; if it is raw text, use --from text; if "
+                "each line is a sentence, use --from lines, or --from tokens for words separated by spaces"
+            )
+            raise DataError(message, source=source, line=error.line) from None
         trailer = reader.trailer
         if trailer and at_start and not is_first_file:
             trailer = joint + trailer.removeprefix(BYTE_ORDER_MARK)
@@ -102,8 +114,60 @@ class Inputs:
         self._end = (end + trailer)[-4:]
 
 
+@dataclass(frozen=True, slots=True)
+class SourceText:
+    """A text and its place in the input."""
+
+    text: str
+    number: int = 1
+    """The number among all texts, from 1."""
+    start: int = 0
+    """The number of characters before it in its file. Line ends count, a byte order mark does not."""
+    is_first: bool = True
+    """Whether a document begins with it. Of texts that are lines, only the first and those after a blank line do."""
+    file: str | None = None
+    """The name of its file, if it comes from one."""
+
+
+class TextFiles(Files):
+    """The texts of one or more files: documents separated by blank lines or, with ``by_line``, a text per line."""
+
+    def __init__(self, names: Sequence[str], *, by_line: bool) -> None:
+        super().__init__(names)
+        self.by_line = by_line
+
+    def __iter__(self) -> Iterator[SourceText]:
+        number = 0
+        for name in self.names:
+            lines = _read_text(name)
+            for start, is_first, text in _lines(lines) if self.by_line else _documents(lines):
+                number += 1
+                yield SourceText(text, number, start, is_first, None if name == STANDARD else name)
+
+
+class GivenTexts(TextFiles):
+    """The text of ``--text``."""
+
+    def __init__(self, text: str) -> None:
+        self.names, self.by_line, self._text = [], False, text
+
+    def __iter__(self) -> Iterator[SourceText]:
+        yield SourceText(self._text)
+
+
+def open_inputs(names: Sequence[str] | None, text: str | None, source: Format | None) -> SentenceFiles | TextFiles:
+    """Return the input that INPUT, ``--text`` and ``--from`` name."""
+    if text is not None:
+        if names or source not in (None, Format.text):
+            raise InputError("--text is the input itself; leave out INPUT and --from")
+        return GivenTexts(text)
+    if source in (Format.text, Format.lines):
+        return TextFiles(names or (), by_line=source is Format.lines)
+    return SentenceFiles(names or (), is_tokens=source is Format.tokens)
+
+
 class _FirstLine:
-    """A stream whose first line with content, and not a comment, is remembered."""
+    """A stream that stores its first line with content that is not a comment."""
 
     def __init__(self, stream: BinaryIO) -> None:
         self.line = b""
@@ -121,7 +185,7 @@ class _FirstLine:
 
 
 def _line_ends_missing(end: bytes) -> bytes:
-    """What a file that ends so needs before another can follow: an empty line."""
+    """Return the line ends that make up the empty line between a file with this end and the next file."""
     if not end or end.endswith((b"\n\n", b"\n\r\n")) or end in (b"\n", b"\r\n"):
         return b""
     if end.endswith(b"\n"):
@@ -129,26 +193,69 @@ def _line_ends_missing(end: bytes) -> bytes:
     return b"\n\n"
 
 
-def require_files(names: Sequence[str]) -> None:
-    """Raise an error at once if one of the inputs is not there."""
-    for name in names:
-        if not name:
-            raise DataError("the name of an input is empty; check the command")
-        if name != STANDARD and not Path(name).exists():
-            if " " in name:
-                hint = "a text itself goes with --text, which parse and explain have"
-                raise DataError(f"there is no such file; check the name; {hint}", source=name)
-            open_file(name)  # which says what is wrong
+def _read_text(name: str) -> Iterator[str]:
+    """Yield the lines of a file. Raise an error if the first one, apart from comments, is of CoNLL-U."""
+    is_begin, source = True, source_of(name)
+    with open_input(name) as stream:
+        for number, line in enumerate(read_lines(stream, source), 1):
+            if number == 1:
+                line = line.removeprefix(BYTE_ORDER_MARK)
+            if is_begin and CONLLU_LINE.match(line):
+                raise DataError("this looks like CoNLL-U; use --from conllu", source=source, line=number)
+            is_begin = is_begin and (line.startswith(b"#") or not line.strip())
+            yield decode(line, name=source, line=number)
 
 
-def warn_of_name(model: str) -> None:
-    """Say on stderr that a name means the bundled model, if there is a directory of that name as well."""
-    if hides_directory(model):
-        print(f"warning: {model} is the bundled model; write ./{model} for the directory", file=sys.stderr)
+def _lines(lines: Iterator[str]) -> Iterator[tuple[int, bool, str]]:
+    """Yield each line with content: its start, whether it is the first after a blank line, and its text."""
+    start, is_first = 0, True
+    for line in lines:
+        if line.strip():
+            yield start, is_first, line
+        is_first = not line.strip()
+        start += len(line)
+
+
+def _documents(lines: Iterator[str]) -> Iterator[tuple[int, bool, str]]:
+    """Yield the same for the texts between blank lines."""
+    document: list[str] = []
+    start = end = 0
+    for line in lines:
+        if line.strip():
+            if not document:
+                start = end
+            document.append(line)
+        elif document:
+            yield start, True, "".join(document)
+            document = []
+        end += len(line)
+    if document:
+        yield start, True, "".join(document)
+
+
+def _require_file(name: str) -> None:
+    if not name:
+        raise DataError("the name of an input is empty; check the command")
+    if name != STANDARD and not Path(name).exists():
+        if " " in name:
+            hint = "to give the text itself, use --text with parse or explain"
+            raise DataError(f"there is no such file; check the name; {hint}", source=name)
+        open_file(name)  # raises an error that says what is wrong
+
+
+def source_of(name: str) -> str:
+    """Return the name of an input for messages."""
+    return STDIN if name == STANDARD else name
 
 
 @contextmanager
 def open_input(name: str) -> Generator[BinaryIO, None, None]:
-    """A file, plain or ``.gz``, or standard input."""
+    """Open a file, plain or ``.gz``, or standard input."""
     with nullcontext(sys.stdin.buffer) if name == STANDARD else open_file(name) as stream:
         yield stream
+
+
+def read_conllu(name: str) -> Iterator[Sentence]:
+    """Yield the sentences of a CoNLL-U file, or of standard input."""
+    with open_input(name) as stream:
+        yield from ConlluReader(stream, source_of(name))

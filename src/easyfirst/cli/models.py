@@ -1,4 +1,4 @@
-"""``easyfirst models``: what is bundled."""
+"""``easyfirst models``: the bundled models."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from easyfirst.cli.threads import set_threads
 
 
 def models(
-    as_json: Annotated[bool, typer.Option("--json", help="As JSON.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:
     """List the models that came with the package. Nothing is ever downloaded.
 
@@ -39,4 +39,4 @@ def models(
             for name, facts in found.items()
         ]
     )
-    print("'easyfirst info NAME' tells more; any other model is named by its directory")
+    print("'easyfirst info NAME' shows more; use any other model by the name of its directory")

@@ -1,4 +1,4 @@
-"""Where the verbs write: an output file that appears all at once."""
+"""The output of the verbs: files that appear all at once."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ STDOUT = "<stdout>"
 
 
 def check_model_output(out: Path, *, overwrite: bool) -> None:
-    """A model may be written here."""
+    """Raise an error unless a model may be written here."""
     if out.exists() and not overwrite:
         raise ModelError(f"{out}: exists already; choose another --out, or use --overwrite")
     if out.is_file():
@@ -28,21 +28,12 @@ def check_model_output(out: Path, *, overwrite: bool) -> None:
         raise ModelError(f"{out}: has a training run, which could not be resumed any more; choose another --out")
 
 
-def keep_inputs(inputs: Sequence[str], output: str | None) -> None:
-    """Raise an error if the output, which is of another format, would take the place of an input."""
-    if output is None or output == STANDARD or not Path(output).exists():
-        return
-    for name in inputs:
-        if name != STANDARD and Path(name).exists() and Path(name).samefile(output):
-            raise DataError("this is also an input, and would be lost; choose another --output", source=output)
-
-
 def is_standard_output(name: str | None) -> bool:
     return name in (None, STANDARD)
 
 
-def check_output(name: str | None) -> None:
-    """Raise an error at once if there is no place for the output."""
+def check_output(name: str | None, replaced: Sequence[str] = ()) -> None:
+    """Raise an error if the output cannot be written there, or would replace one of these inputs."""
     if name is None or name == STANDARD:
         if sys.stdout is None:  # pyright: ignore[reportUnnecessaryComparison]
             raise DataError("standard output is closed; open it, or write to a file with --output", source=STDOUT)
@@ -52,12 +43,15 @@ def check_output(name: str | None) -> None:
         raise DataError("this is a directory; name a file for the output", source=name)
     if not path.absolute().parent.is_dir():
         raise DataError(f"there is no directory {path.parent} for the output; make it first", source=name)
+    for other in replaced if path.exists() else ():
+        if other != STANDARD and Path(other).exists() and path.samefile(other):
+            raise DataError("this is also an input, and would be lost; choose another --output", source=name)
 
 
 @contextmanager
 def open_output(name: str | None) -> Generator[BinaryIO, None, None]:
-    """Standard output, or a file, plain or ``.gz``, which is written beside its place and moved there in the end: if
-    anything fails, what was there before is still there."""
+    """Open standard output, or a file, plain or ``.gz``. A file is written under a temporary name and renamed at the
+    end, so a failure leaves the previous file as it was."""
     check_output(name)
     if name is None or name == STANDARD:
         yield sys.stdout.buffer
@@ -79,7 +73,7 @@ def open_output(name: str | None) -> Generator[BinaryIO, None, None]:
 
 @contextmanager
 def _tidy_end() -> Generator[None, None, None]:
-    """Whoever ends the process by SIGTERM finds no half-written file either."""
+    """Turn SIGTERM into an exit that removes the temporary file."""
 
     def leave(number: int, _: object) -> None:
         sys.exit(128 + number)

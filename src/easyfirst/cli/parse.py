@@ -4,36 +4,44 @@ from __future__ import annotations
 
 import sys
 import time
-from typing import Annotated
+from collections.abc import Iterator, Sequence
+from itertools import tee
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from easyfirst.cli.constraint_options import KeptHeads, Misc, constraints_reader
-from easyfirst.cli.inputs import warn_of_name
-from easyfirst.cli.options import Format, InputFiles, ModelName, OutputFile
-from easyfirst.cli.outputs import check_output, is_standard_output, keep_inputs, open_output
+from easyfirst.cli.inputs import SentenceFiles, TextFiles, open_inputs
+from easyfirst.cli.loading import check_calibrated, load_model
+from easyfirst.cli.options import Format, GivenText, InputFiles, ModelName, OutputFile, Quiet, Threads
+from easyfirst.cli.outputs import check_output, open_output
 from easyfirst.cli.progress import reporting
-from easyfirst.cli.texts import Texts
 from easyfirst.cli.threads import set_threads
-from easyfirst.cli.work import DocumentWork, Options, SentenceWork, Work
-from easyfirst.cli.writers import Target, check_calibrated, is_terminal, target_of
+from easyfirst.cli.writers import Target, Writer, is_terminal, writes_terminal
 from easyfirst.errors import InputError
+
+if TYPE_CHECKING:
+    from easyfirst.constraints.arguments import ConstraintsOf
+    from easyfirst.model.parser_vocabulary import ParserVocabulary
+    from easyfirst.parser import Parser
+    from easyfirst.results.parses import Parse
+
+MANY_UNKNOWN = 0.3
+"""The share of unknown tags above which there is a warning."""
 
 
 def parse(
     inputs: InputFiles = None,
     model: ModelName = "en",
-    text: Annotated[
-        str | None, typer.Option("--text", "-t", metavar="TEXT", help="Parse this text instead of files.")
-    ] = None,
+    text: GivenText = None,
     output: OutputFile = None,
     source: Annotated[
         Format | None,
         typer.Option(
             "--from",
-            help="What the input is. conllu (the default for files and stdin); text: documents separated by blank "
-            "lines; lines: a sentence a line; tokens: a sentence a line, words separated by spaces. TokenRange and "
-            "the JSON's start and end count from the start of the document (text) or the line (lines), "
+            help="The format of the input. conllu (the default for files and stdin); text: documents separated by "
+            "blank lines; lines: a sentence per line; tokens: a sentence per line, words separated by spaces. "
+            "TokenRange and the JSON's start and end count from the start of the document (text) or the line (lines), "
             "which is at the character document_start of its file.",
             show_default=False,
         ),
@@ -42,19 +50,19 @@ def parse(
         Target | None,
         typer.Option(
             "--to",
-            help="What to write: conllu, json (an object a sentence) or tree (drawn); default: tree on a terminal, "
-            "else conllu.",
+            help="The format of the output: conllu, json (an object per sentence) or tree (drawn); default: tree on a "
+            "terminal, else conllu.",
             show_default=False,
         ),
     ] = None,
     deps: Annotated[bool, typer.Option("--deps", help="Write the tree to the column DEPS as well.")] = False,
     write_tags: Annotated[
-        bool, typer.Option("--write-tags", help="In CoNLL-U, fill UPOS and XPOS in where the input has none.")
+        bool, typer.Option("--write-tags", help="In CoNLL-U, fill in UPOS and XPOS where the input has none.")
     ] = False,
     confidence: Annotated[
         bool,
         typer.Option(
-            "--confidence", help="Add how sure arcs are: ArcConf=, LabelConf=, Step= in MISC; JSON always has it."
+            "--confidence", help="Add the confidence: ArcConf=, LabelConf= and Step= in MISC; JSON always has it."
         ),
     ] = False,
     constraints: Misc = False,
@@ -62,15 +70,12 @@ def parse(
     batch_size: Annotated[
         int, typer.Option(min=1, help="Sentences parsed at once; 1: each is written before the next is read.")
     ] = 256,
-    threads: Annotated[
-        int | None,
-        typer.Option(min=1, help="Threads of the linear algebra; default (and best): 1, or OMP_NUM_THREADS."),
-    ] = None,
-    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Print nothing but errors on stderr.")] = False,
+    threads: Threads = None,
+    quiet: Quiet = False,
 ) -> None:
     """Parse text or sentences and write their trees.
 
-    Of CoNLL-U only HEAD, DEPREL and what options name change; every other byte stays. Several inputs become one output.
+    In CoNLL-U only HEAD, DEPREL and what options name change; every other byte stays. Several inputs become one output.
 
     \b
     Examples:
@@ -82,47 +87,90 @@ def parse(
       echo "The fox jumps" | easyfirst parse --from tokens
     """
     set_threads(threads)
-    check_output(output)
-    if text is not None and (inputs or source not in (None, Format.text)):
-        raise InputError("--text is the input itself; leave out INPUT and --from")
-    if deps and target in (Target.json, Target.tree):
-        raise InputError("--deps is for CoNLL-U, where DEPS is a column; leave it out, or write --to conllu")
-    wanted = Target.conllu if deps else target_of(target, output)
-    if text is None and source in (None, Format.conllu, Format.tokens):
-        work: Work = SentenceWork(inputs or [], is_tokens=source is Format.tokens)
-    else:
-        work = DocumentWork([text] if text is not None else Texts(inputs or [], by_line=source is Format.lines))
     is_conllu = text is None and source in (None, Format.conllu)
-    if not (is_conllu and wanted is Target.conllu):
-        keep_inputs(inputs or [], output)
+    wanted = target or (Target.tree if writes_terminal(output) and not deps else Target.conllu)
+    check_output(output, () if is_conllu and wanted is Target.conllu else inputs or ())
+    if deps and wanted is not Target.conllu:
+        raise InputError("--deps is for CoNLL-U, where DEPS is a column; leave it out, or write --to conllu")
+    given = open_inputs(inputs, text, source)
+    writer = Writer(wanted, deps=deps, tags=write_tags or source is Format.tokens, confidence=confidence)
     known = constraints_reader(misc=constraints, heads=keep_heads, is_conllu=is_conllu)
-    options = Options(
-        wanted, deps=deps, write_tags=write_tags, confidence=confidence, batch_size=batch_size, constraints=known
-    )
-
-    from easyfirst.parser import load
-
-    if not quiet:
-        warn_of_name(model)
-    parser = load(model)
+    parser = load_model(model, warns=not quiet)
     if confidence:
         check_calibrated(parser, model)
+    if not quiet:
+        given.announce()
     is_quiet = quiet or text is not None
-    if not quiet and work.reads_terminal:
-        print("reading from the terminal; Ctrl-D ends the input", file=sys.stderr)
-    draws_to_terminal = is_standard_output(output) and is_terminal(sys.stdout)
-    shows_progress = not is_quiet and is_terminal(sys.stderr) and not draws_to_terminal
-    with open_output(output) as stream, reporting(work.n_bytes, visible=shows_progress) as report:
+    tally = _Tally(parser.model.vocabulary)
+    shows_progress = not is_quiet and is_terminal(sys.stderr) and not writes_terminal(output)
+    with open_output(output) as stream, reporting(given.n_bytes, visible=shows_progress) as report:
         begin = time.perf_counter()
-        for piece in work.run(parser, options, report):
+        if isinstance(given, TextFiles):
+            pieces = _parse_texts(parser, given, writer, batch_size)
+        else:
+            pieces = _parse_sentences(parser, given, writer, batch_size, known)
+        for piece, parses in pieces:
             stream.write(piece)
             if batch_size == 1:
                 stream.flush()
+            for each in parses:
+                tally.add(each)
+                report(len(each), len(each.sentence.original))
         seconds = time.perf_counter() - begin
     if not is_quiet:
-        for warning in work.warnings():
-            print(warning, file=sys.stderr)
-        n_sentences, n_words = work.n_sentences, work.n_words
-        rate = n_words / max(seconds, 1e-9)
-        sentences = f"{n_sentences:,} sentence{'s' * (n_sentences != 1)}"
-        print(f"parsed {sentences}, {n_words:,} words in {seconds:.1f} s: {rate:,.0f} words/s", file=sys.stderr)
+        if isinstance(given, SentenceFiles):
+            tally.warn()
+        tally.show(seconds)
+
+
+def _parse_sentences(
+    parser: Parser, given: SentenceFiles, writer: Writer, batch_size: int, known: ConstraintsOf | None
+) -> Iterator[tuple[bytes, Sequence[Parse]]]:
+    """Yield the output piece by piece, with the parses in each. CoNLL-U keeps the bytes between sentences."""
+    is_conllu = writer.target is Target.conllu
+    for number, parse in enumerate(parser.pipe(given, batch_size=batch_size, constraints=known)):
+        yield (given.before(number) if is_conllu else b"") + writer.sentence(parse), (parse,)
+    yield given.rest() if is_conllu else b"", ()
+
+
+def _parse_texts(
+    parser: Parser, given: TextFiles, writer: Writer, batch_size: int
+) -> Iterator[tuple[bytes, Sequence[Parse]]]:
+    """Yield the output piece by piece, with the parses in each."""
+    texts, sources = tee(given)
+    documents = parser.read((each.text for each in texts), batch_size=batch_size, one_sentence=given.by_line)
+    is_first = False
+    for document, source in zip(documents, sources, strict=True):
+        is_first = is_first or source.is_first  # after a first line without words, the next line is the first
+        yield writer.document(document, source, is_first=is_first), document.sentences
+        is_first = is_first and not document.sentences
+
+
+class _Tally:
+    """Counts sentences, words, and tags that are not in the vocabulary: many suggest another tagset."""
+
+    def __init__(self, vocabulary: ParserVocabulary) -> None:
+        self._vocabulary = vocabulary
+        self._n_unknown = dict.fromkeys(vocabulary.tags, 0)
+        self._n_sentences = self._n_words = 0
+
+    def add(self, parse: Parse) -> None:
+        self._n_sentences += 1
+        self._n_words += len(parse)
+        for kind, known in self._vocabulary.tags.items():
+            tags = parse.tagged.upos if kind == "upos" else parse.tagged.xpos
+            self._n_unknown[kind] += sum(tag not in known for tag in tags)
+
+    def warn(self) -> None:
+        for kind, n in self._n_unknown.items():
+            if n > MANY_UNKNOWN * self._n_words:
+                print(
+                    f"warning: the model does not know {n / self._n_words:.0%} of the {kind.upper()} tags; "
+                    "are they of another tagset than its treebank's?",
+                    file=sys.stderr,
+                )
+
+    def show(self, seconds: float) -> None:
+        rate = self._n_words / max(seconds, 1e-9)
+        sentences = f"{self._n_sentences:,} sentence{'s' * (self._n_sentences != 1)}"
+        print(f"parsed {sentences}, {self._n_words:,} words in {seconds:.1f} s: {rate:,.0f} words/s", file=sys.stderr)

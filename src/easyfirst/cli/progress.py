@@ -1,4 +1,4 @@
-"""How far a verb is with its input, on the terminal."""
+"""The progress bar of a verb."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from typing import Protocol
 
 
 class Report(Protocol):
-    """Takes note of sentences that have been dealt with: of how many words and bytes of the input."""
+    """A function that reports the words and bytes of the input that were processed."""
 
     def __call__(self, n_words: int, n_bytes: int = 0) -> None: ...
 
 
 @contextmanager
 def reporting(n_bytes: int | None, *, visible: bool) -> Generator[Report, None, None]:
-    """A progress bar on stderr, if it is to be seen."""
+    """Show a progress bar on stderr if it is ``visible``."""
     if not visible:
         yield lambda n_words, n_bytes=0: None
         return

@@ -8,14 +8,14 @@ import shutil
 import sys
 from collections.abc import Iterable, Iterator
 from enum import Enum
-from itertools import islice
+from itertools import chain, islice
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from easyfirst.cli.inputs import STANDARD, STDIN, Inputs, open_input
-from easyfirst.cli.outputs import check_output, is_standard_output, keep_inputs, open_output
+from easyfirst.cli.inputs import STANDARD, Files, read_conllu
+from easyfirst.cli.outputs import check_output, is_standard_output, open_output
 from easyfirst.errors import DataError, InputError
 from easyfirst.render.displacy import to_displacy
 from easyfirst.render.dot import draw_dot
@@ -24,12 +24,10 @@ from easyfirst.render.html import html_parts
 from easyfirst.render.latex import HEAD, TAIL, draw_latex
 from easyfirst.render.svg import MIN_WIDTH, WIDTH, draw_svg
 from easyfirst.render.terminal import draw_tree
-from easyfirst.treebank.conllu import ConlluReader
-from easyfirst.treebank.sentence import Sentence
 
 
 class Picture(str, Enum):
-    """What is made of a tree."""
+    """The format of the output."""
 
     svg = "svg"
     html = "html"
@@ -58,8 +56,8 @@ def render(
         Picture,
         typer.Option(
             "--to",
-            help="What to make: svg (a sentence a file), html (a page to step through), latex (tikz-dependency), dot "
-            "(Graphviz), terminal, or displacy (JSON for spaCy's displaCy).",
+            help="The format of the output: svg (a sentence per file), html (a page to step through), latex "
+            "(tikz-dependency), dot (Graphviz), terminal, or displacy (JSON for spaCy's displaCy).",
         ),
     ] = Picture.terminal,
     output: Annotated[
@@ -68,22 +66,22 @@ def render(
     ] = None,
     sentence: Annotated[
         int | None,
-        typer.Option("--sentence", "-s", min=1, help="Only this sentence, counted from 1.", show_default=False),
+        typer.Option("--sentence", "-s", min=1, help="Draw only this sentence, counted from 1.", show_default=False),
     ] = None,
     width: Annotated[
         int | None,
         typer.Option(
             min=24,
-            help="How wide: pixels for svg and html (default: 960), columns for terminal (default: as it is).",
+            help="Pixels for svg and html (default: 960), columns for terminal (default: those of the terminal).",
             show_default=False,
         ),
     ] = None,
-    theme: Annotated[Theme, typer.Option(help="The background of an svg; auto: as the viewer prefers.")] = Theme.auto,
+    theme: Annotated[Theme, typer.Option(help="The background of an svg; auto: the viewer's preference.")] = Theme.auto,
 ) -> None:
     """Draw the trees of CoNLL-U files.
 
-    ArcConf= and Step= in MISC become colours and numbers. An SVG holds one sentence: of several, name one
-    with --sentence, or a directory (DIR/) with -o, which gets 1.svg, 2.svg and so on. All others hold any number.
+    ArcConf= and Step= in MISC become colours and numbers. An SVG holds one sentence: if there are several, choose one
+    with --sentence, or write them to a directory as 1.svg, 2.svg and so on (-o DIR/). Other formats hold any number.
 
     \b
     Examples:
@@ -95,14 +93,12 @@ def render(
     """
     is_directory = target is Picture.svg and output is not None and output != STANDARD and _is_directory(output)
     if not is_directory:
-        check_output(output)
-        keep_inputs(inputs or [], output)
+        check_output(output, inputs or ())
     if width is not None and target in (Picture.svg, Picture.html) and width < MIN_WIDTH:
         raise InputError(f"--width {width} is too little for {target.value}; give {MIN_WIDTH:g} pixels or more")
-    names = Inputs(inputs or [], is_tokens=False).names  # which says so if one is not there
-    if STANDARD in names and sys.stdin.isatty():
-        print("reading from the terminal; Ctrl-D ends the input", file=sys.stderr)
-    sentences: Iterable[Drawing] = map(Drawing.of, _read(names))
+    files = Files(inputs or [])
+    files.announce()
+    sentences: Iterable[Drawing] = map(Drawing.of, chain.from_iterable(map(read_conllu, files.names)))
     if sentence is not None:
         sentences = _only(sentences, sentence)
     if is_directory and output is not None:
@@ -111,12 +107,6 @@ def render(
     with open_output(output) as stream:
         for piece in _pieces(sentences, target, width, theme, is_standard=is_standard_output(output)):
             stream.write(piece.encode(errors="replace"))
-
-
-def _read(names: Iterable[str]) -> Iterator[Sentence]:
-    for name in names:
-        with open_input(name) as stream:
-            yield from ConlluReader(stream, STDIN if name == STANDARD else name)
 
 
 def _is_directory(name: str) -> bool:
@@ -130,7 +120,7 @@ def _is_directory(name: str) -> bool:
 
 
 def _only(drawings: Iterable[Drawing], number: int) -> Iterator[Drawing]:
-    """The sentence of that number."""
+    """Yield the sentence of that number."""
     found = next(islice(drawings, number - 1, None), None)
     if found is None:
         raise InputError(f"there is no sentence {number}: the input has fewer; give --sentence a smaller number")
@@ -140,7 +130,7 @@ def _only(drawings: Iterable[Drawing], number: int) -> Iterator[Drawing]:
 def _pieces(
     drawings: Iterable[Drawing], target: Picture, width: int | None, theme: Theme, *, is_standard: bool
 ) -> Iterator[str]:
-    """What is to be written, piece by piece."""
+    """Yield the output piece by piece."""
     if target is Picture.svg:
         yield _svg(_single(drawings), width, theme) + "\n"
     elif target is Picture.html:
@@ -172,7 +162,7 @@ def _svg(drawing: Drawing, width: int | None, theme: Theme) -> str:
 
 
 def _write_directory(drawings: Iterable[Drawing], place: Path, width: int | None, theme: Theme, *, first: int) -> None:
-    """A file for each sentence, named by its number in the input."""
+    """Write a file for each sentence, named by its number in the input."""
     n = first - 1
     for n, drawing in enumerate(drawings, first):
         with open_output(str(place / f"{n}.svg")) as stream:
@@ -182,7 +172,7 @@ def _write_directory(drawings: Iterable[Drawing], place: Path, width: int | None
 
 
 def _json(drawings: Iterable[Drawing]) -> Iterator[str]:
-    """One list of all sentences."""
+    """Yield one list of all sentences."""
     separator = "[\n"
     for drawing in drawings:
         yield separator + json.dumps(to_displacy(drawing), ensure_ascii=False)
@@ -191,7 +181,7 @@ def _json(drawings: Iterable[Drawing]) -> Iterator[str]:
 
 
 def _terminal(drawings: Iterable[Drawing], width: int | None, *, is_standard: bool) -> Iterator[str]:
-    """Trees with an empty line after each; as wide as the terminal and in colours, if it is one."""
+    """Yield trees with an empty line after each; on a terminal, as wide as it is and in colours."""
     is_terminal = is_standard and sys.stdout.isatty()
     if width is None and is_terminal:
         width = shutil.get_terminal_size().columns

@@ -14,8 +14,8 @@ from typing import Annotated
 import typer
 
 from easyfirst.cli.info import describe
-from easyfirst.cli.inputs import warn_of_name
-from easyfirst.cli.options import ModelName
+from easyfirst.cli.loading import warn_of_name
+from easyfirst.cli.options import ModelName, Threads
 from easyfirst.cli.outputs import check_output
 from easyfirst.cli.threads import set_threads
 from easyfirst.cli.writers import is_terminal
@@ -25,33 +25,30 @@ from easyfirst.errors import EasyFirstError
 def serve(
     model: ModelName = "en",
     host: Annotated[
-        str, typer.Option(help="The address to listen at; the default is this machine only.")
+        str, typer.Option(help="The address to listen on; the default is this machine only.")
     ] = "127.0.0.1",
-    port: Annotated[int, typer.Option(min=0, max=65535, help="The port; 0: any that is free.")] = 8000,
+    port: Annotated[int, typer.Option(min=0, max=65535, help="The port; 0: any free port.")] = 8000,
     open_page: Annotated[
         bool | None,
         typer.Option(
             "--open/--no-open",
-            help="Open the page in a browser; default: if this is a terminal of a desktop.",
+            help="Open the page in a browser; default: yes on a terminal of a desktop.",
             show_default=False,
         ),
     ] = None,
     allow_host: Annotated[
         list[str] | None,
-        typer.Option(metavar="NAME", help="A name by which others call this machine. Repeatable.", show_default=False),
+        typer.Option(metavar="NAME", help="Another host name of this machine. Repeatable.", show_default=False),
     ] = None,
-    max_bytes: Annotated[int, typer.Option(min=1, help="The most bytes a request may have.")] = 1_000_000,
-    max_words: Annotated[int, typer.Option(min=1, help="The most words a request may have.")] = 10_000,
-    max_sentence_words: Annotated[int, typer.Option(min=1, help="The most words a sentence may have.")] = 1_000,
-    max_waiting: Annotated[int, typer.Option(min=1, help="Requests that may wait; one more gets a 503.")] = 256,
-    timeout: Annotated[float, typer.Option(min=0.1, help="Seconds that a request may take.")] = 30.0,
-    threads: Annotated[
-        int | None,
-        typer.Option(min=1, help="Threads of the linear algebra; default (and best): 1, or OMP_NUM_THREADS."),
-    ] = None,
+    max_bytes: Annotated[int, typer.Option(min=1, help="The most bytes in a request.")] = 1_000_000,
+    max_words: Annotated[int, typer.Option(min=1, help="The most words in a request.")] = 10_000,
+    max_sentence_words: Annotated[int, typer.Option(min=1, help="The most words in a sentence.")] = 1_000,
+    max_waiting: Annotated[int, typer.Option(min=1, help="The most requests that may wait; any more get a 503.")] = 256,
+    timeout: Annotated[float, typer.Option(min=0.1, help="The seconds that a request may take.")] = 30.0,
+    threads: Threads = None,
     log_requests: Annotated[bool, typer.Option("--log-requests", help="Print a line for every request.")] = False,
 ) -> None:
-    """Serve a model on this machine: a page that draws what is typed in, and a JSON API (described at /docs).
+    """Serve a model on this machine: a page to type text into, and a JSON API (described at /docs).
 
     \b
     Examples:
@@ -59,7 +56,7 @@ def serve(
       easyfirst serve --model my-model --port 8080 --no-open
       curl --json '{"text": "The fox jumps."}' http://127.0.0.1:8000/parse
 
-    Requests that come in together are parsed together. Ctrl-C (or SIGTERM) finishes what is in work and stops.
+    Requests that arrive together are parsed in one batch. Ctrl-C (or SIGTERM) finishes the open requests and stops.
     """
     set_threads(threads)
     check_output(None)
@@ -82,7 +79,7 @@ def serve(
     listening = bind(host, port)
     parser = load(path)
     name = path.resolve().name
-    facts = {**describe(path, parser), "path": name}  # where it is on this machine is nobody's business
+    facts = {**describe(path, parser), "path": name}  # its place on this machine stays private
     address = address_of(listening)
     opens_page = _has_desktop() if open_page is None else open_page
 
@@ -95,7 +92,7 @@ def serve(
     app = create_app(parser, name=name, facts=facts, limits=limits, hosts=hosts, on_start=welcome)
     if not _is_loopback(listening):
         print(
-            f"warning: {host} can be reached from other machines, by anyone: there is no password and no encryption",
+            f"warning: anyone can reach {host} from other machines: there is no password and no encryption",
             file=sys.stderr,
         )
     run(app, listening, limits, log_requests=log_requests)
@@ -113,7 +110,7 @@ def _is_loopback(listening: socket.socket) -> bool:
 
 
 def _has_desktop() -> bool:
-    """Whether someone is likely to sit before a browser that is not in this terminal."""
+    """Return whether this is a terminal on a desktop, where a browser can open."""
     if not is_terminal(sys.stdout) or not is_terminal(sys.stdin):
         return False
     return sys.platform in ("darwin", "win32") or bool(os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY"))

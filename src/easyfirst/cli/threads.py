@@ -1,4 +1,4 @@
-"""How many threads the linear algebra uses. NumPy reads it from the environment once, when it is imported."""
+"""The number of threads of the linear algebra, which NumPy reads from the environment when it is imported."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ VARIABLES = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
 
 
 def set_threads(n_threads: int | None) -> None:
-    """To be called before NumPy is imported, so verbs import what needs it only afterwards.
+    """Set the number of threads. Verbs call this first, and import what needs NumPy afterwards.
 
-    One thread unless told otherwise by the option or by the environment: for matrices of this size more are slower
-    than several processes.
+    The default is one thread, unless the environment says otherwise: for matrices of this size, several processes are
+    faster than several threads.
     """
     for variable in VARIABLES:
         if n_threads is not None:

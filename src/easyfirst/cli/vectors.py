@@ -1,4 +1,4 @@
-"""``easyfirst vectors``: word vectors out of plain text, to train a parser and a tagger with."""
+"""``easyfirst vectors``: word vectors from plain text, to train a parser and a tagger with."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from easyfirst.cli.extras import require_torch
-from easyfirst.cli.inputs import STANDARD, Inputs, warn_of_name
-from easyfirst.cli.options import Format, InputFiles, ModelName
-from easyfirst.cli.outputs import check_output, keep_inputs, open_output
+from easyfirst.cli.inputs import SentenceFiles, TextFiles, open_inputs
+from easyfirst.cli.loading import load_model
+from easyfirst.cli.options import Format, InputFiles, ModelName, Quiet
+from easyfirst.cli.outputs import check_output, open_output
 from easyfirst.cli.progress import Report, reporting
-from easyfirst.cli.texts import Texts
 from easyfirst.cli.threads import set_threads
 from easyfirst.cli.writers import is_terminal
 from easyfirst.errors import DataError, ModelError
@@ -24,18 +24,18 @@ if TYPE_CHECKING:
 
 SUFFIX = ".npz"
 MANY_WORDS = 1_000_000
-"""Fewer than these say little of most words."""
+"""The number of words below which there is a warning."""
 
 
 def vectors(
-    output: Annotated[str, typer.Option("--output", "-o", metavar="FILE.npz", help="Where the vectors go.")],
+    output: Annotated[str, typer.Option("--output", "-o", metavar="FILE.npz", help="The file to write.")],
     inputs: InputFiles = None,
     source: Annotated[
         Format,
         typer.Option(
             "--from",
-            help="What the input is. tokens: a sentence a line, words separated by spaces; conllu; text: documents "
-            "separated by blank lines; lines: a sentence a line. Both are cut into words by --model.",
+            help="The format of the input. tokens: a sentence per line, words separated by spaces; conllu; text: "
+            "documents separated by blank lines; lines: a sentence per line. text and lines are tokenized by --model.",
         ),
     ] = Format.tokens,
     model: ModelName = "en",
@@ -43,25 +43,25 @@ def vectors(
         Path | None,
         typer.Option(
             metavar="FILE",
-            help="Put these vectors beside the new ones: word2vec or GloVe text, .gz, or .npz. Words of either are "
-            "kept, with zeros where one has none.",
+            help="Append these vectors to the new ones: word2vec or GloVe text, .gz, or .npz. Words of either are "
+            "kept, with zeros where one has no vector.",
             show_default=False,
         ),
     ] = None,
-    dim: Annotated[int, typer.Option(min=1, help="Numbers of each new vector.")] = 100,
-    window: Annotated[int, typer.Option(min=1, max=10, help="Neighbours that count, on each side.")] = 2,
-    min_count: Annotated[int, typer.Option(min=1, help="Words that the text has less often get no vector.")] = 3,
+    dim: Annotated[int, typer.Option(min=1, help="The dimensions of a new vector.")] = 100,
+    window: Annotated[int, typer.Option(min=1, max=10, help="The neighbours that count on each side.")] = 2,
+    min_count: Annotated[int, typer.Option(min=1, help="The least number of times that a word must occur.")] = 3,
     threads: Annotated[
         int | None, typer.Option(min=1, help="Threads to compute with; default: 1, or OMP_NUM_THREADS.")
     ] = None,
-    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Print nothing but errors on stderr.")] = False,
+    quiet: Quiet = False,
 ) -> None:
-    """Make word vectors out of plain text, for 'easyfirst train --embeddings'.
+    """Make word vectors from plain text, for 'easyfirst train --embeddings'.
 
-    The text is to be cut into words already (punctuation too), a sentence a line; for any other, say --from text.
-    A word's vector tells which words stand before and after it, and how near: such vectors suit tagging and parsing,
-    even if there is little text. Words are lower-cased and numbers are one word, as the parser reads them. A few
-    million words take about a minute; cutting raw text into words takes longer.
+    The text must be tokenized, punctuation too, with a sentence per line; for raw text, use --from text. The vector of
+    a word counts which words occur before and after it, and how near: such vectors suit tagging and parsing even if
+    there is little text. Words are lower-cased and all numbers are one word, as in the parser. A few million words take
+    about a minute; tokenizing raw text takes longer.
 
     \b
     Examples:
@@ -72,9 +72,8 @@ def vectors(
       easyfirst train train.conllu --dev dev.conllu --out my-model --embeddings vectors.npz
     """
     if not output.endswith(SUFFIX):
-        raise DataError(f"vectors are written as {SUFFIX}; name the output so", source=output)
-    check_output(output)
-    keep_inputs([*(inputs or []), *([] if beside is None else [str(beside)])], output)
+        raise DataError(f"vectors are written as {SUFFIX}; give the output that suffix", source=output)
+    check_output(output, [*(inputs or []), *([] if beside is None else [str(beside)])])
     set_threads(threads)
     require_torch("making vectors")
 
@@ -83,9 +82,10 @@ def vectors(
 
     config = CooccurrenceConfig(dim=dim, window=window, min_count=min_count)
     others = None if beside is None else read_embeddings(beside)
-    sentences = _sentences(inputs or [], source, model)
-    if not quiet and is_terminal(sys.stdin) and STANDARD in (inputs or [STANDARD]):
-        print("reading from the terminal; Ctrl-D ends the input", file=sys.stderr)
+    given = open_inputs(inputs, None, source)
+    sentences = _sentences(given, model)
+    if not quiet:
+        given.announce()
     with open_output(output) as stream:
         with reporting(None, visible=not quiet and is_terminal(sys.stderr)) as report:
             text = _Counted(sentences, report)
@@ -103,7 +103,7 @@ def vectors(
 
 
 class _Counted:
-    """Sentences, and how many words they have had, which is reported too."""
+    """Sentences whose words are counted and reported."""
 
     def __init__(self, sentences: Iterator[Sequence[str]], report: Report) -> None:
         self.n_words = 0
@@ -116,28 +116,20 @@ class _Counted:
             yield sentence
 
 
-def _sentences(names: list[str], source: Format, model: str) -> Iterator[Sequence[str]]:
-    """The words of each. What is wrong with inputs or model is said at once, not when the first is asked for."""
-    if source in (Format.tokens, Format.conllu):
-        return (sentence.forms for sentence in Inputs(names, is_tokens=source is Format.tokens))
-    texts = Texts(names, by_line=source is Format.lines)
-    warn_of_name(model)
-
-    from easyfirst.parser import load
-
-    tokenizer = load(model).tokenizer
+def _sentences(given: SentenceFiles | TextFiles, model: str) -> Iterator[Sequence[str]]:
+    """Return the words of each sentence. A model is loaded here, not when the first sentence is read."""
+    if isinstance(given, SentenceFiles):
+        return (sentence.forms for sentence in given)
+    tokenizer = load_model(model).tokenizer
     if tokenizer is None:
-        raise ModelError(f"{model}: has no tokenizer, so it cannot cut text into words; take another --model")
-    return _tokenized(texts, tokenizer)
+        raise ModelError(f"{model}: has no tokenizer, so it cannot split text into words; choose another --model")
+    return _tokenized(given, tokenizer)
 
 
-def _tokenized(texts: Texts, tokenizer: Tokenizer) -> Iterator[Sequence[str]]:
+def _tokenized(given: TextFiles, tokenizer: Tokenizer) -> Iterator[Sequence[str]]:
     from easyfirst.inputs import chunks
     from easyfirst.parser import TEXT_BUFFERED
-    from easyfirst.text.sentences import joined
 
-    for part in chunks(texts, len, None, TEXT_BUFFERED):
-        for sentences in tokenizer.tokenize_all(part):
-            texts.next_place()
-            for sentence in joined(sentences) if texts.by_line else sentences:
-                yield [word for token in sentence for word in token.words]
+    for part in chunks((source.text for source in given), len, None, TEXT_BUFFERED):
+        for text in tokenizer.tokenize_texts(part, one_sentence=given.by_line):
+            yield from ([word for token in tokens for word in token.words] for tokens in text.tokens)

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import islice
 from typing import Any
 
 from easyfirst.results.parses import Parse
+from easyfirst.text.tokenized import TokenizedText
 from easyfirst.treebank.raw_text import Token
 
 
@@ -19,6 +21,11 @@ class Document:
     tokens: tuple[tuple[Token, ...], ...]
     """The tokens of each sentence: their positions in the text, and the words they consist of (several for a multiword
     token). There is nothing but white space between tokens."""
+
+    @classmethod
+    def of(cls, tokenized: TokenizedText, parses: Iterator[Parse]) -> Document:
+        """Make the document of a text from the next parses, one for each of its sentences."""
+        return cls(tokenized.text, tuple(islice(parses, len(tokenized.tokens))), tokenized.tokens)
 
     def __len__(self) -> int:
         return len(self.sentences)
@@ -44,11 +51,17 @@ class Document:
         return "".join(parse.to_conllu(confidence=confidence) for parse in self.sentences)
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the document for JSON: the text, and each sentence with its words and tokens."""
-        return {"text": self.text, "sentences": [self.sentence_dict(number) for number in range(len(self))]}
+        """Return the document for JSON: the text, and each sentence with its words and its tokens' places."""
+        return {"text": self.text, "sentences": [self._sentence_dict(number) for number in range(len(self))]}
 
-    def sentence_dict(self, number: int) -> dict[str, Any]:
-        """Return one sentence for JSON: :meth:`Parse.to_dict`, with ``tokens``."""
+    def sentence_dicts(self, number: int = 1, start: int = 0) -> Iterator[dict[str, Any]]:
+        """Yield each sentence for JSON on its own, with its text, the ``number`` of the document in its input and the
+        ``start`` of the document there."""
+        for n, tokens in enumerate(self.tokens):
+            text = self.text[tokens[0].start : tokens[-1].end]
+            yield {"document": number, "document_start": start, "text": text} | self._sentence_dict(n)
+
+    def _sentence_dict(self, number: int) -> dict[str, Any]:
         tokens: list[dict[str, Any]] = []
         first = 1
         for token in self.tokens[number]:

@@ -1,1 +1,1 @@
-"""A model as a local web service: a page to type text into, and a JSON API. Needs the extra ``server``."""
+"""A local web service: a page to type text into, and a JSON API. It needs the extra ``server``."""

@@ -1,4 +1,4 @@
-"""The server as an ASGI application: a page, a JSON API, and the API's description."""
+"""The ASGI application of the server: a page, a JSON API, and the description of the API."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ from easyfirst import __version__
 from easyfirst.errors import DataError, EasyFirstError, InputError
 from easyfirst.parser import Parser
 from easyfirst.server import schema
-from easyfirst.server.answers import Answerer, SentenceAnswer, to_json
-from easyfirst.server.asked import Asked, check_words, read_asked
+from easyfirst.server.answers import Answer, Answerer, to_json
 from easyfirst.server.batching import Batcher
 from easyfirst.server.body import Bodies
 from easyfirst.server.docs import draw_docs
 from easyfirst.server.guard import JSON, Guard, error_response, refusal
 from easyfirst.server.limits import Limits
 from easyfirst.server.page import EXPLAINED_WORDS, Form, draw_page, policy, read_form
+from easyfirst.server.parse_request import ParseRequest, check_words, read_request
 from easyfirst.server.refusals import MediaTypeError, RefusedError
 
 logger = logging.getLogger("uvicorn.error")
@@ -35,18 +35,18 @@ REFUSALS = {
     403: "The request comes from a page of another site.",
     408: "The body did not arrive in time.",
     413: "The body has too many bytes, or too many words.",
-    415: "The body is said to be something else than JSON.",
-    421: "The server is called by a name that is not its own.",
-    422: "The model cannot parse this: the message says why.",
-    500: "Something is wrong with the server or the model.",
+    415: "The Content-Type of the body is not JSON.",
+    421: "The host name of the request is not one of the server's.",
+    422: "The model cannot parse the input; the message says why.",
+    500: "The server or the model has failed.",
     503: "Too many requests are waiting; Retry-After says when to try again.",
-    504: "It took too long.",
+    504: "The request took too long.",
 }
 ALWAYS = (403, 421, 500)
 FAULTS_OF_INPUT = (InputError, DataError)
-"""The model has been read long before a request, so these say what is wrong with the request."""
+"""The errors that an input causes: the model was loaded before, so it is not to blame."""
 PAGE_WORDS = 2_000
-"""The most that the page draws at a time: a word takes more than a kilobyte there."""
+"""The most words that the page draws at a time: a word takes more than a kilobyte there."""
 
 
 def create_app(
@@ -58,15 +58,17 @@ def create_app(
     hosts: Iterable[str] = (),
     on_start: Callable[[], None] | None = None,
 ) -> Guard:
-    """The application that serves a model under a ``name``. ``facts`` is what it says about the model; ``hosts`` are
-    names it may be called by, apart from localhost and addresses of IP. ``on_start`` is called when it is ready, and
-    a signal would stop it as it should."""
+    """Create the application that serves a model under a ``name``.
+
+    ``facts`` are the answer to ``GET /model``. ``hosts`` are the host names that requests may use besides localhost and
+    IP addresses. ``on_start`` is called when the server is ready and handles signals.
+    """
     service = _Service(parser, name, facts, limits or Limits(), on_start)
     return Guard(service.app(), names=hosts, policy=policy())
 
 
 class _Service:
-    """The answers to all requests."""
+    """The endpoints."""
 
     def __init__(
         self,
@@ -79,7 +81,7 @@ class _Service:
         self._on_start = on_start
         self._parser, self._name, self._facts, self._limits = parser, name, dict(facts), limits
         self._model = {"name": name, "easyfirst_version": facts.get("easyfirst_version")}
-        self._batcher: Batcher[Asked, list[SentenceAnswer]] = Batcher(
+        self._batcher: Batcher[ParseRequest, Answer] = Batcher(
             Answerer(parser, limits), max_waiting=limits.max_waiting, timeout=limits.timeout
         )
         self._bodies = Bodies(limits)
@@ -108,8 +110,13 @@ class _Service:
             responses=_responses(schema.ParseAnswer, *REFUSALS),
             openapi_extra={"requestBody": schema.body_of_parse()},
         )
-        add("/model", self.model, summary="What the model is", responses=_responses(schema.ModelAnswer, *ALWAYS))
-        add("/health", self.health, summary="Is it there?", responses=_responses(schema.HealthAnswer, *ALWAYS))
+        add("/model", self.model, summary="Describe the model", responses=_responses(schema.ModelAnswer, *ALWAYS))
+        add(
+            "/health",
+            self.health,
+            summary="Check that the server is running",
+            responses=_responses(schema.HealthAnswer, *ALWAYS),
+        )
         add("/", self.page, include_in_schema=False)
         add("/", self.page_with_trees, methods=["POST"], include_in_schema=False)
         add("/docs", self.docs, include_in_schema=False)
@@ -125,21 +132,24 @@ class _Service:
         await self._batcher.close()
 
     async def parse(self, request: Request) -> Response:
-        """The tree of every sentence, in order: what easyfirst parse --to json writes."""
+        """Return the tree of each sentence, in order, as easyfirst parse --to json writes it."""
         kind = request.headers.get("content-type", JSON).partition(";")[0].strip().lower()
         if kind != JSON:
-            raise MediaTypeError(f"the body is said to be {kind!r}; send JSON, with the header Content-Type: {JSON}")
+            raise MediaTypeError(f"the Content-Type is {kind!r}; send JSON, with the header Content-Type: {JSON}")
         async with self._bodies.read(request) as body:
-            asked = read_asked(body, self._parser, self._limits)
-            sentences = await self._batcher.submit(asked, weight=asked.weight)
-        return Response(to_json({"model": self._model, "sentences": sentences}), media_type=JSON)
+            asked = read_request(body, self._parser, self._limits)
+            answer = await self._batcher.submit(asked, weight=asked.weight)
+        return Response(await asyncio.to_thread(self._to_json, answer), media_type=JSON)
+
+    def _to_json(self, answer: Answer) -> bytes:
+        return to_json({"model": self._model, "sentences": answer.to_dicts()})
 
     async def model(self) -> Response:
-        """What easyfirst info --json says about the model."""
+        """Return what easyfirst info --json prints about the model."""
         return Response(to_json(self._facts), media_type=JSON)
 
     async def health(self) -> Response:
-        """An answer means that the server is there."""
+        """Return the state of the server."""
         facts = {"status": "ok", "model": self._name, "easyfirst_version": __version__}
         return Response(to_json({**facts, "waiting": self._batcher.n_waiting}), media_type=JSON)
 
@@ -147,20 +157,18 @@ class _Service:
         return HTMLResponse(draw_page(Form.of(self._parser), name=self._name))
 
     async def page_with_trees(self, request: Request) -> Response:
-        """The same page, with what was typed in and its trees, or what is wrong with it."""
-        form, message, status = Form.of(self._parser), "", 200
-        sentences: list[SentenceAnswer] = []
+        """Return the page with the text that was sent and its trees, or with an error message."""
+        form, answer, message, status = Form.of(self._parser), Answer(), "", 200
         try:
             async with self._bodies.read(request) as body:
                 form = read_form(body, form)
-                asked = replace(form.asked(self._parser, self._page_limits), max_explained=EXPLAINED_WORDS)
-                parsed = await self._batcher.submit(asked, weight=asked.weight)
-            check_words(sum(len(sentence["words"]) for sentence in parsed), self._page_limits)
-            sentences = parsed
+                asked = replace(form.to_request(self._parser, self._page_limits), max_explained=EXPLAINED_WORDS)
+                answer = await self._batcher.submit(asked, weight=asked.weight)
+            check_words(sum(map(len, answer.parses)), self._page_limits)
         except (RefusedError, *FAULTS_OF_INPUT) as error:
-            message = str(error)
+            answer, message = Answer(), str(error)
             status = error.status if isinstance(error, RefusedError) else RefusedError.status
-        page = await asyncio.to_thread(draw_page, form, name=self._name, sentences=sentences, message=message)
+        page = await asyncio.to_thread(draw_page, form, name=self._name, answer=answer, message=message)
         return HTMLResponse(page, status)
 
     async def docs(self) -> Response:
@@ -189,11 +197,11 @@ async def _handle_error(request: Request, error: Exception) -> Response:
 
 
 async def _handle_http(request: Request, error: Exception) -> Response:
-    """There is no such path, or it has no such method."""
+    """Answer a request for an unknown path, or with a method that the path does not support."""
     assert isinstance(error, HTTPException)
     message = {
         404: f"there is nothing at {request.url.path}; see /docs",
-        405: f"{request.method} is not for {request.url.path}; see /docs",
+        405: f"{request.url.path} does not support {request.method}; see /docs",
     }.get(error.status_code, error.detail)
     return error_response(error.status_code, message, dict(error.headers or {}))
 

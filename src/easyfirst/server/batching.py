@@ -1,7 +1,7 @@
-"""Requests that arrive together are worked on together: a thread that takes what has come in and does it at once.
+"""Batches of requests: a thread takes all requests that have arrived and processes them in one call.
 
-While a batch is in work, the next one gathers; a request that finds the thread idle waits a few milliseconds for
-others. The number of those that wait is bounded.
+While a batch is being processed, the next one gathers. A request that finds the thread idle waits a few milliseconds
+for others. The number of waiting requests is bounded.
 """
 
 from __future__ import annotations
@@ -18,9 +18,9 @@ from typing import Generic, TypeVar
 from easyfirst.server.refusals import BusyError, TooSlowError
 
 PAUSE, PATIENCE = 0.003, 0.03
-"""Seconds. A batch is closed when no other request has come for so long, or when its first one has waited so long."""
+"""The seconds without another request after which a batch is closed, and the most that its first request waits."""
 BATCH_WEIGHT = 8_192
-"""A batch is closed when it has as many words, or about as many."""
+"""The number of words, roughly, at which a batch is closed."""
 
 Work = TypeVar("Work")
 Result = TypeVar("Result")
@@ -34,9 +34,9 @@ class _Job(Generic[Work, Result]):
 
 
 class Batcher(Generic[Work, Result]):
-    """Does any number of works with a function that takes several at a time and gives a result, or an error, for each.
+    """Processes works in batches, by a function that returns a result or an error for each work of a batch.
 
-    Everything but the function runs in the thread of one event loop.
+    The function runs in a thread of its own, everything else in that of one event loop.
     """
 
     def __init__(
@@ -45,29 +45,32 @@ class Batcher(Generic[Work, Result]):
         self._do = do
         self._max_waiting = max_waiting
         self._timeout = timeout
-        self._queue: SimpleQueue[_Job[Work, Result] | None] = SimpleQueue()  # None: the end
+        self._queue: SimpleQueue[_Job[Work, Result] | None] = SimpleQueue()  # None ends the thread
         self._thread: threading.Thread | None = None
         self.n_waiting = 0
-        """How many works have been taken on and not been answered."""
+        """The number of works that were accepted and not answered yet."""
 
     def start(self) -> None:
-        """From now on works are done, until :meth:`close`."""
+        """Start to process works, until :meth:`close`."""
         loop = asyncio.get_running_loop()
         self._thread = threading.Thread(target=self._run, args=(loop,), name="easyfirst-batches", daemon=True)
         self._thread.start()
 
     async def close(self) -> None:
-        """Do what is left, and end."""
+        """Finish the works that were accepted, and end the thread."""
         thread, self._thread = self._thread, None
         if thread is not None:
             self._queue.put(None)
             await asyncio.to_thread(thread.join)
 
     async def submit(self, work: Work, *, weight: int) -> Result:
-        """The result of a work of so many words. Raises :class:`BusyError` at once if too many are waiting, and
-        :class:`TooSlowError` when it takes too long; what has not been begun by then is never done."""
+        """Return the result of a work of about ``weight`` words.
+
+        Raises :class:`BusyError` at once if too many works are waiting, and :class:`TooSlowError` when it takes too
+        long; a work that has not been started by then is dropped.
+        """
         if self._thread is None:
-            raise BusyError("the server is about to stop")
+            raise BusyError("the server is shutting down")
         if self.n_waiting >= self._max_waiting:
             raise BusyError(f"{self.n_waiting} requests are waiting already; try again in a moment")
         answer: asyncio.Future[Result] = asyncio.get_running_loop().create_future()
@@ -81,17 +84,17 @@ class Batcher(Generic[Work, Result]):
             ) from None
 
     def _run(self, loop: asyncio.AbstractEventLoop) -> None:
-        """The thread."""
+        """Process batches until the queue ends."""
         is_last = False
         while not is_last:
             batch, is_last = self._gather()
             waiting = [job for job in batch if not job.answer.cancelled()]
             results = self._results([job.work for job in waiting])
-            with suppress(RuntimeError):  # the loop has been closed, and nobody waits any more
+            with suppress(RuntimeError):  # the loop has been closed
                 loop.call_soon_threadsafe(self._deliver, waiting, results, len(batch))
 
     def _gather(self) -> tuple[list[_Job[Work, Result]], bool]:
-        """The next batch, and whether it is the last."""
+        """Return the next batch, and whether it is the last."""
         job = self._queue.get()
         end = time.monotonic() + PATIENCE
         batch: list[_Job[Work, Result]] = []
@@ -108,7 +111,7 @@ class Batcher(Generic[Work, Result]):
         return batch, True
 
     def _results(self, works: list[Work]) -> Sequence[Result | Exception]:
-        """If all together fail, each is done alone: it is the fault of one of them."""
+        """Process a batch. If it fails, process each work alone, so that only the one at fault fails."""
         try:
             return self._do(works) if works else []
         except Exception as error:

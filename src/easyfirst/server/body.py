@@ -1,4 +1,4 @@
-"""The bodies of requests: no larger than allowed, one by one and together, and not slower."""
+"""The bodies of requests, read within the limits on their size, their total size and their time."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from easyfirst.server.refusals import BadRequestError, BusyError, SlowBodyError,
 
 
 class Bodies:
-    """All that are held at the moment."""
+    """The bodies that are in memory."""
 
     def __init__(self, limits: Limits) -> None:
         self._limits = limits
@@ -21,7 +21,7 @@ class Bodies:
 
     @asynccontextmanager
     async def read(self, request: Request) -> AsyncGenerator[bytes, None]:
-        """The body of a request, which counts until it is let go."""
+        """Read the body of a request. It counts towards the total until the context ends."""
         announced = request.headers.get("content-length", "")
         if announced.isascii() and announced.isdecimal() and int(announced[:20]) > self._limits.max_bytes:
             raise self._too_large()

@@ -1,4 +1,4 @@
-"""The description of the API as a page: made from its OpenAPI document, without anything from elsewhere."""
+"""The page that describes the API, drawn from its OpenAPI document."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from easyfirst.server.page import frame
 
 
 def draw_docs(description: dict[str, Any]) -> str:
-    """A section for each request that can be made, and one for each kind of value."""
+    """Draw a section for each operation and one for each schema."""
     info = description["info"]
     parts = [
         element("h1", escape(info["title"])),
@@ -54,7 +54,7 @@ def _draw_examples(examples: dict[str, Any]) -> str:
 
 
 def _kind(answer: dict[str, Any]) -> str:
-    """A link to what an answer is."""
+    """Return a link to the schema of an answer."""
     contents: dict[str, Any] = answer.get("content", {})
     names = [content["schema"].get("$ref", "").rpartition("/")[2] for content in contents.values()]
     return ", ".join(element("a", escape(name), href=f"#{name}") for name in names)

@@ -1,8 +1,8 @@
-"""Who is served, and under which rules: around everything else the server does.
+"""Protection of the server from other web sites.
 
-A page of another site must not use the server by way of a visitor's browser. So the name it is called by must be one
-of its own (an address of IP always is: only a name can be made to point here), and a request that says which page it
-comes from must come from one of ours.
+A page of another site must not use the server through a visitor's browser. So the Host header must be a name of this
+server or an IP address (a foreign name can be made to point here, an address cannot), and the Origin header, if any,
+must be that of a page of this server.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ HEADERS = {
 
 
 class Guard:
-    """An ASGI application around another one."""
+    """An ASGI application that checks the headers of a request before it passes it on to another one."""
 
     def __init__(self, app: ASGIApp, *, names: Iterable[str], policy: str) -> None:
         self._app = app
@@ -60,24 +60,24 @@ class Guard:
         host, origin = headers.get("host", ""), headers.get("origin")
         name = _name_in(f"//{host}")
         if name not in self._names and not _is_ip(name):
-            raise WrongHostError(f"this server is not called {host!r}; if it should be, start it with --allow-host")
+            raise WrongHostError(f"{host!r} is not a host name of this server; if it should be, use --allow-host")
         if origin is not None and _name_in(origin) not in {name, *self._names}:
             raise ForbiddenError(f"pages of {origin!r} may not use this server")
 
 
 def refusal(error: RefusedError) -> Response:
-    """What is sent to whom is not served."""
+    """Make the response to a refused request."""
     return error_response(error.status, str(error), error.headers)
 
 
 def error_response(status: int, message: str, headers: dict[str, str] | None = None) -> Response:
-    """An error as JSON: ``{"error": "..."}``. Messages quote the input, which may be long."""
+    """Make an error response: ``{"error": "..."}``. A long message, which may quote the input, is shortened."""
     shown = message if len(message) <= 500 else f"{message[:400]} ... {message[-90:]}"
     return Response(to_json({"error": shown}), status, headers, media_type=JSON)
 
 
 def _name_in(address: str) -> str:
-    """The host of an address, in small letters; empty if there is none."""
+    """Return the host of an address in lower case, or an empty string if there is none."""
     try:
         return urlsplit(address).hostname or ""
     except ValueError:

@@ -1,4 +1,4 @@
-"""What the server takes on: how large a request may be, how many may wait and for how long."""
+"""The limits of the server: the size of a request, the number of requests that may wait, and the time they may take."""
 
 from __future__ import annotations
 
@@ -9,18 +9,18 @@ from easyfirst.errors import ConfigError
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Limits:
-    """All of them bound memory or time, so none can be switched off."""
+    """The limits of a server. Each bounds memory or time, so none can be switched off."""
 
     max_bytes: int = 1_000_000
-    """Of the body of a request."""
+    """The largest body of a request."""
     max_words: int = 10_000
-    """Of a request."""
+    """The most words in a request."""
     max_sentence_words: int = 1_000
-    """Of a sentence."""
+    """The most words in a sentence."""
     max_waiting: int = 256
-    """Requests that are in work or wait for it; one more is turned away."""
+    """The most requests that are being parsed or waiting; any more are refused."""
     timeout: float = 30.0
-    """Seconds a request may take, and its body to arrive."""
+    """The seconds that a request may take, and that its body may take to arrive."""
 
     def __post_init__(self) -> None:
         for field in fields(self):
@@ -29,10 +29,10 @@ class Limits:
 
     @property
     def max_bytes_waiting(self) -> int:
-        """Of the bodies of all requests together."""
+        """The most bytes in the bodies of all requests together."""
         return 32 * self.max_bytes
 
     @property
     def max_connections(self) -> int:
-        """Those that ask for nothing at the moment included."""
+        """The most open connections, idle ones included."""
         return 2 * self.max_waiting + 64

@@ -1,5 +1,7 @@
-"""The page one types text into: a form and, below it, the trees with their step-through. All of it is made here, so it
-needs no script but the one of ``render.html``, and works without that one too."""
+"""The page with a form to type text into and, below it, the trees with their derivations.
+
+The only script is that of ``render.html``, and the page works without it too.
+"""
 
 from __future__ import annotations
 
@@ -7,18 +9,19 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 from importlib.resources import files
-from typing import Any
 from urllib.parse import parse_qs
 
+from easyfirst.confidence.estimates import rounded
 from easyfirst.errors import InputError
 from easyfirst.parser import Parser
 from easyfirst.render.bands import per_cent
-from easyfirst.render.drawing import Drawing
 from easyfirst.render.html import content_rules, draw_section, page_script, page_style
 from easyfirst.render.markup import element, escape
-from easyfirst.server.answers import SentenceAnswer
-from easyfirst.server.asked import Asked, texts_asked, words_asked
+from easyfirst.results.explanations import Explanation
+from easyfirst.results.parses import Parse, finite
+from easyfirst.server.answers import Answer
 from easyfirst.server.limits import Limits
+from easyfirst.server.parse_request import ParseRequest, request_texts, request_words
 from easyfirst.server.refusals import BadRequestError
 
 KINDS = {
@@ -26,28 +29,13 @@ KINDS = {
     "lines": "one sentence a line",
     "tokens": "one sentence a line, with spaces between all words",
 }
-COLUMNS = {
-    "id": "Number",
-    "form": "Word",
-    "upos": "UPOS",
-    "xpos": "XPOS",
-    "head": "Head",
-    "relation": "Relation",
-    "step": "Step",
-    "score": "Score",
-    "margin": "Margin",
-    "label_margin": "Margin of the relation",
-    "arc_confidence": "Confidence of the head",
-    "label_confidence": "Confidence of head and relation",
-}
-"""What the table of words shows of the JSON, where it is there."""
 EXPLAINED_WORDS = 500
-"""The most that the page shows the runners-up of: to find them takes three times as long as to parse."""
+"""The most words with runners-up on the page: finding them takes three times as long as parsing."""
 
 
 @dataclass(frozen=True, slots=True)
 class Form:
-    """What can be typed in, and what was."""
+    """The form: the kinds of input it offers, the one that was chosen, and the text that was typed in."""
 
     kinds: tuple[str, ...]
     kind: str
@@ -55,25 +43,25 @@ class Form:
 
     @classmethod
     def of(cls, parser: Parser) -> Form:
-        """An empty form. A model without a tokenizer reads words only."""
+        """Make an empty form. A model without a tokenizer reads words only."""
         try:
-            parser.read(())
+            parser.require_tokenizer()
         except InputError:
             return cls(("tokens",), "tokens")
         return cls(tuple(KINDS), "text")
 
-    def asked(self, parser: Parser, limits: Limits) -> Asked:
-        """What is to be parsed."""
+    def to_request(self, parser: Parser, limits: Limits) -> ParseRequest:
+        """Make the request to parse the text that was typed in."""
         if self.kind == "text":
-            return texts_asked([self.text], parser, limits, one_sentence=False)
+            return request_texts([self.text], parser, limits, one_sentence=False)
         lines = [line for line in self.text.split("\n") if line.strip()]
         if self.kind == "lines":
-            return texts_asked(lines, parser, limits, one_sentence=True)
-        return words_asked([line.split() for line in lines], parser, limits)
+            return request_texts(lines, parser, limits, one_sentence=True)
+        return request_words([line.split() for line in lines], parser, limits)
 
 
 def read_form(body: bytes, form: Form) -> Form:
-    """The form as a browser sends it, filled in."""
+    """Fill in a form with the values that a browser sent."""
     try:
         values = parse_qs(body.decode("ascii"), keep_blank_values=True, errors="strict", max_num_fields=10)
     except ValueError:
@@ -85,29 +73,29 @@ def read_form(body: bytes, form: Form) -> Form:
 
 
 def policy() -> str:
-    """The Content-Security-Policy of everything the server sends."""
+    """Return the Content-Security-Policy of all responses."""
     return content_rules(page_script(), _style(), form_action="'self'") + "; frame-ancestors 'none'"
 
 
-def draw_page(form: Form, *, name: str, sentences: Sequence[SentenceAnswer] | None = None, message: str = "") -> str:
-    """The page with a form and, if it was sent, its trees or a message. ``name`` is the model's."""
+def draw_page(form: Form, *, name: str, answer: Answer | None = None, message: str = "") -> str:
+    """Draw the page of the model ``name``: the form and, if it was sent, its trees or an error message."""
     heading = f"easyfirst: the model {name}"
-    if sentences is None:
+    if answer is None:
         return frame(heading, element("h1", escape(heading)) + _draw_form(form, has_focus=True))
-    found = (
-        _count(len(sentences), "sentence") + ", " + _count(sum(len(answer["words"]) for answer in sentences), "word")
-    )
+    found = _count(len(answer.parses), "sentence") + ", " + _count(sum(map(len, answer.parses)), "word")
     if message:
         result = element("p", escape(message), class_="error", role="alert", id="result", tabindex=-1)
     else:
-        result = element("p", found, role="status", id="result", tabindex=-1) + _draw_limit(sentences)
-    sections = "".join(_draw_sentence(answer, n) for n, answer in enumerate(sentences, 1))
+        result = element("p", found, role="status", id="result", tabindex=-1) + _draw_limit(answer)
+    explained = len(answer.explanations)
+    sentences = (*answer.explanations, *answer.parses[explained:])
+    sections = "".join(_draw_sentence(sentence, n) for n, sentence in enumerate(sentences, 1))
     title = "It could not be parsed" if message else found
     return frame(f"{title} – {heading}", element("h1", escape(heading)) + _draw_form(form) + result + sections)
 
 
 def frame(title: str, content: str) -> str:
-    """A whole page around some content. Style and script are those that :func:`policy` allows."""
+    """Draw a whole page around its content, with the style and the script that :func:`policy` allows."""
     return (
         '<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
         '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
@@ -125,7 +113,7 @@ def _draw_form(form: Form, *, has_focus: bool = False) -> str:
     )
     parts = (
         element("label", "Text", for_="text"),
-        # a line end directly after the tag is none
+        # browsers drop a line end directly after the tag
         element(
             "textarea",
             "\n" + escape(form.text),
@@ -143,52 +131,59 @@ def _draw_form(form: Form, *, has_focus: bool = False) -> str:
     return element("form", "\n".join(parts), method="post", action="/#result")
 
 
-def _draw_limit(sentences: Sequence[SentenceAnswer]) -> str:
-    """Which sentences have no runners-up, if some have not."""
-    n = sum("notes" in answer for answer in sentences)
-    if n == len(sentences):
+def _draw_limit(answer: Answer) -> str:
+    """Draw a note about the sentences that have no runners-up, if there are any."""
+    n, n_explained = len(answer.parses), len(answer.explanations)
+    if n == n_explained:
         return ""
-    which = "this" if len(sentences) == 1 else "these" if n == 0 else f"those after the first {n:,}"
+    which = "this" if n == 1 else "these" if n_explained == 0 else f"those after the first {n_explained:,}"
     message = f"Runners-up are shown for {EXPLAINED_WORDS:,} words at most, so not for {which}."
     return element("p", message, class_="note")
 
 
-def _draw_sentence(answer: SentenceAnswer, n: int) -> str:
-    words: list[dict[str, Any]] = answer["words"]
-    title = f"Sentence {n}"
-    if (confidence := answer.get("confidence")) is not None:
-        title += f" (confidence {per_cent(confidence)})"
-    drawing = Drawing(
-        [word["form"] for word in words],
-        [word["head"] for word in words],
-        [word["relation"] for word in words],
-        [word["upos"] or word["xpos"] or "_" for word in words],
-        _known([word.get("arc_confidence") for word in words]),
-        _known([word["step"] for word in words]),
-        title,
-        answer.get("notes"),
-    )
-    return draw_section(drawing, n) + element("details", element("summary", "All words") + _draw_words(words))
+def _draw_sentence(sentence: Parse | Explanation, n: int) -> str:
+    drawing = sentence.drawing()
+    parse = sentence.parse if isinstance(sentence, Explanation) else sentence
+    pairs = zip(parse.tagged.upos, parse.tagged.xpos, strict=True)
+    drawing = replace(drawing, title=f"Sentence {n}", tags=[xpos if upos == "_" else upos for upos, xpos in pairs])
+    if confidence := parse.confidence:
+        title = f"{drawing.title} (confidence {per_cent(rounded(confidence.tree))})"
+        drawing = replace(drawing, title=title, confidence=[rounded(arc) for arc in confidence.arcs])
+    return draw_section(drawing, n) + element("details", element("summary", "All words") + _draw_words(parse))
 
 
-def _draw_words(words: Sequence[dict[str, Any]]) -> str:
-    keys = [key for key in COLUMNS if any(word.get(key) is not None for word in words)]
-    head = element("tr", "".join(element("th", COLUMNS[key], scope="col") for key in keys))
+def _draw_words(parse: Parse) -> str:
+    """Draw the table of all words, without the columns that are empty."""
+    decided = {step.modifier: step for step in parse.derivation}
+    steps = [decided.get(m) for m in range(1, len(parse) + 1)]
+    confidence = parse.confidence
+    columns: dict[str, Sequence[str | float | None]] = {
+        "Number": range(1, len(parse) + 1),
+        "Word": parse.tagged.forms,
+        "UPOS": [None if tag == "_" else tag for tag in parse.tagged.upos],
+        "XPOS": [None if tag == "_" else tag for tag in parse.tagged.xpos],
+        "Head": parse.heads,
+        "Relation": parse.relations,
+        "Step": [step and step.step for step in steps],
+        "Score": [step and finite(step.score) for step in steps],
+        "Margin": [step and finite(step.margin) for step in steps],
+        "Margin of the relation": [step and finite(step.label_margin) for step in steps],
+        "Confidence of the head": [rounded(arc) for arc in confidence.arcs] if confidence else (),
+        "Confidence of head and relation": [rounded(label) for label in confidence.labels] if confidence else (),
+    }
+    shown = {name: column for name, column in columns.items() if any(cell is not None for cell in column)}
+    head = element("tr", "".join(element("th", name, scope="col") for name in shown))
     rows = "\n".join(
-        element("tr", "".join(element("td", f"<bdi>{escape(_shown(word.get(key)))}</bdi>") for key in keys))
-        for word in words
+        element("tr", "".join(element("td", f"<bdi>{escape(_shown(cell))}</bdi>") for cell in row))
+        for row in zip(*shown.values(), strict=True)
     )
     return element("table", element("thead", head) + element("tbody", rows))
 
 
-def _shown(value: object) -> str:
+def _shown(value: str | float | None) -> str:
     if value is None:
         return ""
     return f"{value:.3f}" if isinstance(value, float) else str(value)
-
-
-def _known(values: list[Any]) -> list[Any] | None:
-    return values if any(value is not None for value in values) else None
 
 
 def _count(n: int, what: str) -> str:

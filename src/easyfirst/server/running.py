@@ -1,4 +1,4 @@
-"""Runs the server in this process: takes the port, answers until it is told to stop, and finishes what is in work."""
+"""Running the server in this process until a signal stops it."""
 
 from __future__ import annotations
 
@@ -19,26 +19,26 @@ BACKLOG = 512
 
 
 def bind(host: str, port: int) -> socket.socket:
-    """A socket at that address; with the port 0, at one that is free."""
+    """Open a socket at an address; with port 0, at any free port."""
     try:
         [(family, kind, protocol, _, address), *_] = socket.getaddrinfo(host or None, port, type=socket.SOCK_STREAM)
     except (OSError, UnicodeError) as error:
-        raise ConfigError(f"there is no address for the host {host!r}: {error}") from None
+        raise ConfigError(f"the host {host!r} cannot be resolved: {error}") from None
     listening = socket.socket(family, kind, protocol)
     try:
-        if os.name == "posix":  # elsewhere this would let two servers have one port
+        if os.name == "posix":  # elsewhere it would let two servers share a port
             listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         listening.bind(address)
         listening.listen(BACKLOG)
     except OSError as error:
         listening.close()
-        hint = "stop what uses it, or choose another with --port (0 takes any that is free)"
+        hint = "stop the program that uses it, or choose another --port (0 takes any free one)"
         raise ConfigError(f"port {port} of {host} cannot be used: {error.strerror or error}; {hint}") from None
     return listening
 
 
 def address_of(listening: socket.socket) -> str:
-    """Where a browser on this machine finds it."""
+    """Return the URL of the server for a browser on this machine."""
     host: str = listening.getsockname()[0]
     port: int = listening.getsockname()[1]
     host = "127.0.0.1" if host == "0.0.0.0" else "::1" if host == "::" else host
@@ -46,7 +46,7 @@ def address_of(listening: socket.socket) -> str:
 
 
 def run(app: Guard, listening: socket.socket, limits: Limits, *, log_requests: bool = False) -> None:
-    """Serve until SIGINT or SIGTERM comes, and finish what is in work then."""
+    """Serve until SIGINT or SIGTERM, then finish the requests that were accepted."""
     config = uvicorn.Config(
         app,
         log_level="info" if log_requests else "error",
@@ -64,7 +64,7 @@ def run(app: Guard, listening: socket.socket, limits: Limits, *, log_requests: b
 
 @contextmanager
 def _signals_are_harmless() -> Generator[None, None, None]:
-    """uvicorn sends itself again, after it has stopped, the signal that stopped it."""
+    """Ignore the signal that stopped uvicorn, which raises it again afterwards."""
 
     def ignore(number: int, frame: FrameType | None) -> None:
         pass

@@ -1,4 +1,4 @@
-"""The API in types, from which its OpenAPI description is made. What is asked for is checked in asked."""
+"""The types of the API, for its OpenAPI description. Requests are checked in ``parse_request``."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ WordsWithTags = Annotated[list[tuple[Form, Tag, Tag]], Field(min_length=1)]
 Probability = Annotated[float, Field(ge=0, le=1)] | None
 
 UNCALIBRATED = "Null if the model has no calibration."
-ROOT = "Null for the root, which is what is left."
-NO_CHOICE = "Null too where there was no such action."
+ROOT = "Null for the root, which is left at the end."
+NO_CHOICE = "Also null if there was no such action."
 
 
 class _Asked(BaseModel):
@@ -36,8 +36,8 @@ class SentencesAsked(_Asked):
 
 
 class TokensAsked(_Asked):
-    """Sentences in words. A word can bring its tag (UPOS, or XPOS if the model reads nothing else), or both; null or
-    an empty string: the model's tagger is to find it."""
+    """Sentences in words. A word may have a tag (UPOS, or XPOS if the model reads nothing else) or both; the model's
+    tagger predicts a tag that is null or empty."""
 
     tokens: list[Words | WordsWithTag | WordsWithTags] = Field(
         description="A list of words, of [word, tag] or of [word, upos, xpos] for each sentence.",
@@ -46,7 +46,7 @@ class TokensAsked(_Asked):
 
 
 def body_of_parse() -> dict[str, Any]:
-    """The body of POST /parse for the OpenAPI description: one of the three, with an example for each."""
+    """Return the body of POST /parse for the OpenAPI description: one of three, with an example for each."""
     kinds = (TextAsked, SentencesAsked, TokensAsked)
     examples: dict[str, Any] = {}
     for kind in kinds:
@@ -61,25 +61,25 @@ class _Answer(BaseModel):
 
 
 class _WholeAnswer(BaseModel):
-    """Every key there can be is described."""
+    """An answer with no other keys than those described."""
 
     model_config = ConfigDict(extra="forbid")
 
 
 class WordAnswer(_WholeAnswer):
-    """A word and how it found its head."""
+    """A word, its head, and how that was decided."""
 
     id: int = Field(description="From 1.")
     form: str
     upos: str | None
     xpos: str | None
-    head: int = Field(description="The id of its head; 0: it is the root.")
+    head: int = Field(description="The id of its head; 0 for the root.")
     relation: str
     arc_confidence: Probability = Field(description=f"The probability that the head is right. {UNCALIBRATED}")
     label_confidence: Probability = Field(
         description=f"The probability that head and relation are right. {UNCALIBRATED}"
     )
-    step: int | None = Field(description=f"When this was decided, from 1: the easiest comes first. {ROOT}")
+    step: int | None = Field(description=f"The step at which it was attached, from 1. {ROOT}")
     score: float | None = Field(description=f"The score of the action that attached it. {ROOT}")
     margin: float | None = Field(
         description="How far the score was above that of the best action that would have changed the arc. "
@@ -99,21 +99,21 @@ class TokenAnswer(_WholeAnswer):
 
 
 class SentenceAnswer(_WholeAnswer):
-    """What easyfirst parse --to json writes for a sentence. What stands in brackets is there for texts only."""
+    """A sentence as easyfirst parse --to json writes it. Keys described in brackets are there for texts only."""
 
     confidence: Probability = Field(description=f"The probability that the whole tree is right. {UNCALIBRATED}")
     words: list[WordAnswer]
-    document: int | None = Field(None, description="(Which of the texts it is from, counted from 1.)")
-    document_start: int | None = Field(None, description="(Where that text begins in its request: 0.)")
+    document: int | None = Field(None, description="(The number of its text, from 1.)")
+    document_start: int | None = Field(None, description="(The start of that text in the request: 0.)")
     text: str | None = Field(None, description="(The text of the sentence.)")
-    tokens: list[TokenAnswer] | None = Field(None, description="(Where the tokens stand in the text.)")
+    tokens: list[TokenAnswer] | None = Field(None, description="(The places of the tokens in the text.)")
 
 
 class ModelName(_Answer):
-    """Which model answered."""
+    """The model that parsed the request."""
 
     name: str
-    easyfirst_version: str | None = Field(description="With which version of easyfirst it was made.")
+    easyfirst_version: str | None = Field(description="The version of easyfirst that made it.")
 
 
 class ParseAnswer(_Answer):
@@ -124,19 +124,19 @@ class ParseAnswer(_Answer):
 
 
 class HealthAnswer(_Answer):
-    """The server is there."""
+    """The state of the server."""
 
     status: str = Field(description="ok.")
     model: str
     easyfirst_version: str
-    waiting: int = Field(description="How many requests are waiting or in work.")
+    waiting: int = Field(description="The number of requests that are waiting or being parsed.")
 
 
 class ModelAnswer(RootModel[dict[str, Any]]):
-    """What easyfirst info --json says about the model."""
+    """What easyfirst info --json prints about the model."""
 
 
 class ErrorAnswer(_Answer):
-    """Why a request was not served, and what to do."""
+    """Why a request was refused, and what to do."""
 
     error: str

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from easyfirst.text.sentences import sentences_of
+from easyfirst.text.sentences import joined, sentences_of
 from easyfirst.treebank.raw_text import Token
 from easyfirst.treebank.sentence import Sentence
 
@@ -15,6 +15,10 @@ class TokenizedText:
 
     text: str
     tokens: tuple[tuple[Token, ...], ...]
+
+    def joined(self) -> TokenizedText:
+        """Return the text as one sentence, cut only if it is too long."""
+        return TokenizedText(self.text, tuple(map(tuple, joined(self.tokens))))
 
     def sentences(self) -> list[Sentence]:
         """Return the sentences as CoNLL-U has them, without tags and trees."""

@@ -30,7 +30,7 @@ from easyfirst.nn.tokenizer_network import (
     token_vectors,
     tokenizer_of,
 )
-from easyfirst.text.sentences import cut, joined
+from easyfirst.text.sentences import cut
 from easyfirst.text.spans import Spans, find_spans, whole_signs
 from easyfirst.text.tokenized import TokenizedText
 from easyfirst.text.windows import read_in_windows
@@ -110,10 +110,9 @@ class Tokenizer:
 
     def tokenize_texts(self, texts: Sequence[str], *, one_sentence: bool = False) -> list[TokenizedText]:
         """Tokenize texts; with ``one_sentence`` each text is one sentence, cut only if it is too long."""
-        found = self.tokenize_all(texts)
-        if one_sentence:
-            found = [joined(sentences) for sentences in found]
-        return [TokenizedText(text, tuple(map(tuple, of_text))) for text, of_text in zip(texts, found, strict=True)]
+        pairs = zip(texts, self.tokenize_all(texts), strict=True)
+        found = [TokenizedText(text, tuple(map(tuple, sentences))) for text, sentences in pairs]
+        return [text.joined() for text in found] if one_sentence else found
 
     def _read(self, batch: Sequence[tuple[_Paragraph, str]]) -> None:
         """Read a piece of each paragraph."""
