@@ -30,10 +30,10 @@ from easyfirst.parsing.loop import Loop
 from easyfirst.training import parser_loss
 from easyfirst.training.checkpoint import load_checkpoint
 from easyfirst.training.data import Job, TrainingData
-from easyfirst.training.loop import Silent, TrainingLoop
 from easyfirst.training.optimizer import Optimizer
 from easyfirst.training.parser_task import ParserTask
 from easyfirst.training.pipeline import FOLDER
+from easyfirst.training.training_loop import Silent, TrainingLoop
 
 AUTHORS_WORDS_PER_SECOND = 110
 """The speed of the authors' implementation on this kind of machine and data."""

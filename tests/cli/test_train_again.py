@@ -109,7 +109,7 @@ class TestInterrupt:
         def interrupted(*_: object, **__: object) -> None:
             raise KeyboardInterrupt
 
-        monkeypatch.setattr("easyfirst.training.loop.TrainingLoop.epoch", interrupted)
+        monkeypatch.setattr("easyfirst.training.training_loop.TrainingLoop.epoch", interrupted)
         done = train(TRAIN, "-o", tmp_path / "m")
         assert done.code == 130
         assert done.stderr.endswith("\nstopped; no epoch was finished\n")

@@ -15,7 +15,7 @@ pytest.importorskip("fastapi", reason="the extra 'server' is not installed")
 
 from pydantic import ValidationError
 
-from easyfirst.cli.inputs import SourceText
+from easyfirst.cli.sources import SourceText
 from easyfirst.cli.writers import Target, Writer
 from easyfirst.confidence.calibration import Calibration
 from easyfirst.errors import ConfigError

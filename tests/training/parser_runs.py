@@ -12,8 +12,8 @@ import safetensors.numpy
 from easyfirst.model.parser_config import ParserConfig, preset
 from easyfirst.parser import load
 from easyfirst.training.data import DataReport, Job
-from easyfirst.training.loop import METRICS
 from easyfirst.training.pipeline import FOLDER, PARSER, PipelineConfig, train_pipeline
+from easyfirst.training.training_loop import METRICS
 from easyfirst.treebank.conllu import read_conllu
 from easyfirst.treebank.projective import is_projective
 from easyfirst.treebank.scores import Scores, score

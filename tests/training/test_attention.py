@@ -17,8 +17,8 @@ from easyfirst.model.parser_config import ParserConfig, TrainingConfig
 from easyfirst.parsing.oracle import NOT_ANNOTATED, Gold
 from easyfirst.training.attention import ARC_DIM, RELATION_DIM, SLOPE, Attention, initial_attention
 from easyfirst.training.data import Job, TrainingData
-from easyfirst.training.loop import TrainingLoop
 from easyfirst.training.parser_task import ParserTask
+from easyfirst.training.training_loop import TrainingLoop
 from tests.training.parser_runs import TOY
 from tests.training.test_parser_loss import SMALL, Model, batch_of, random_sentences
 

@@ -21,7 +21,7 @@ from easyfirst.model.tagger_config import TaggerConfig, TaggerTraining
 from easyfirst.training import jackknife as module
 from easyfirst.training.checkpoint import FILE
 from easyfirst.training.jackknife import Fold, jackknife, run_fold
-from easyfirst.training.loop import Silent
+from easyfirst.training.training_loop import Silent
 from easyfirst.treebank.conllu import ConlluReader, read_conllu
 from easyfirst.treebank.sentence import Sentence
 from tests.patience import PATIENCE, wait_until
@@ -227,7 +227,7 @@ KILLED = """
 import sys
 from pathlib import Path
 from easyfirst.training.jackknife import jackknife
-from easyfirst.training.loop import Silent
+from easyfirst.training.training_loop import Silent
 from easyfirst.training.tagger_task import TaggerTraining
 from easyfirst.model.tagger_store import TaggerConfig
 from easyfirst.treebank.conllu import read_conllu

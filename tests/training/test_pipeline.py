@@ -20,9 +20,9 @@ from easyfirst.parser import load
 from easyfirst.text.tagging import Tagger
 from easyfirst.training.data import Job
 from easyfirst.training.lock import sole_training
-from easyfirst.training.loop import Silent
 from easyfirst.training.pipeline import PARSER, PARTS, PipelineConfig, train_pipeline
 from easyfirst.training.tagger_task import accuracies
+from easyfirst.training.training_loop import Silent
 from easyfirst.treebank.conllu import read_conllu
 
 TOY = Path(__file__).parent.parent.parent / "examples" / "toy"

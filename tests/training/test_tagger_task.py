@@ -18,8 +18,8 @@ from easyfirst.model.tagger_config import TaggerConfig, TaggerTraining
 from easyfirst.model.tagger_store import load_tagger
 from easyfirst.model.tagger_vocabulary import TaggerVocabulary
 from easyfirst.text.tagging import Tagger
-from easyfirst.training.loop import Silent, TrainingLoop
 from easyfirst.training.tagger_task import NOT_GIVEN, TaggerBatch, TaggerCorpus, TaggerTask, accuracies
+from easyfirst.training.training_loop import Silent, TrainingLoop
 from easyfirst.treebank.conllu import read_conllu
 from easyfirst.treebank.sentence import Sentence
 

@@ -19,8 +19,8 @@ from easyfirst.nn.activations import overflow_is_fine
 from easyfirst.nn.tokenizer_network import INSIDE, REWRITTEN, SENTENCE_END, TOKEN_END, WORD_END
 from easyfirst.text.tokenizing import Tokenizer
 from easyfirst.training import tokenizer_task as module
-from easyfirst.training.loop import Silent, TrainingLoop
 from easyfirst.training.tokenizer_task import TokenizerCorpus, TokenizerTask
+from easyfirst.training.training_loop import Silent, TrainingLoop
 from easyfirst.treebank.conllu import ConlluReader
 from easyfirst.treebank.raw_text import Paragraph, Token, read_paragraphs
 from easyfirst.treebank.sentence import Sentence

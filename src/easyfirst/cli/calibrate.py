@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from easyfirst.cli.inputs import read_conllu
 from easyfirst.cli.loading import warn_of_name
 from easyfirst.cli.options import Threads
+from easyfirst.cli.sources import read_conllu
 from easyfirst.cli.threads import set_threads
 from easyfirst.errors import DataError, ModelError
 from easyfirst.treebank.sentence import Sentence

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from easyfirst.cli.inputs import STANDARD, read_conllu
 from easyfirst.cli.loading import check_calibrated, load_model, warn_of_name
 from easyfirst.cli.options import Threads
+from easyfirst.cli.sources import STANDARD, read_conllu
 from easyfirst.cli.threads import set_threads
 from easyfirst.errors import DataError
 from easyfirst.treebank.scores import Scores, WordsError, score

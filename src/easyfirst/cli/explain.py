@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from easyfirst.cli.constraint_options import KeptHeads, Misc, constraints_reader
-from easyfirst.cli.inputs import SentenceFiles, TextFiles, open_inputs
 from easyfirst.cli.loading import load_model
 from easyfirst.cli.options import Format, GivenText, InputFiles, ModelName, OutputFile, Threads
 from easyfirst.cli.outputs import check_output, open_output
+from easyfirst.cli.sources import SentenceFiles, TextFiles, open_inputs
 from easyfirst.cli.threads import set_threads
 from easyfirst.cli.writers import identity, json_line, writes_terminal
 

@@ -12,7 +12,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import BinaryIO, cast
 
-from easyfirst.cli.inputs import STANDARD
+from easyfirst.cli.sources import STANDARD
 from easyfirst.errors import DataError, ModelError
 
 STDOUT = "<stdout>"

@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from easyfirst.cli.constraint_options import KeptHeads, Misc, constraints_reader
-from easyfirst.cli.inputs import SentenceFiles, TextFiles, open_inputs
 from easyfirst.cli.loading import check_calibrated, load_model
 from easyfirst.cli.options import Format, GivenText, InputFiles, ModelName, OutputFile, Quiet, Threads
 from easyfirst.cli.outputs import check_output, open_output
 from easyfirst.cli.progress import reporting
+from easyfirst.cli.sources import SentenceFiles, TextFiles, open_inputs
 from easyfirst.cli.threads import set_threads
 from easyfirst.cli.writers import Target, Writer, is_terminal, writes_terminal
 from easyfirst.errors import InputError

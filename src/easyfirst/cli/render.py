@@ -14,8 +14,8 @@ from typing import Annotated
 
 import typer
 
-from easyfirst.cli.inputs import STANDARD, Files, read_conllu
 from easyfirst.cli.outputs import check_output, is_standard_output, open_output
+from easyfirst.cli.sources import STANDARD, Files, read_conllu
 from easyfirst.errors import DataError, InputError
 from easyfirst.render.displacy import to_displacy
 from easyfirst.render.dot import draw_dot

@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from easyfirst.cli.extras import require_torch
-from easyfirst.cli.inputs import SentenceFiles, TextFiles, open_inputs
 from easyfirst.cli.loading import load_model
 from easyfirst.cli.options import Format, InputFiles, ModelName, Quiet
 from easyfirst.cli.outputs import check_output, open_output
 from easyfirst.cli.progress import Report, reporting
+from easyfirst.cli.sources import SentenceFiles, TextFiles, open_inputs
 from easyfirst.cli.threads import set_threads
 from easyfirst.cli.writers import is_terminal
 from easyfirst.errors import DataError, ModelError

@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import TYPE_CHECKING, TextIO
 
-from easyfirst.cli.inputs import STDIN, SourceText
 from easyfirst.cli.outputs import is_standard_output
+from easyfirst.cli.sources import STDIN, SourceText
 
 if TYPE_CHECKING:
     from easyfirst.results.documents import Document

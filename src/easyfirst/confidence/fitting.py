@@ -33,7 +33,7 @@ MARGIN_QUANTILES, LABEL_QUANTILES = (0.05, 0.25, 0.5, 0.75, 0.95), (0.1, 0.5, 0.
 """The knots of the piecewise linear functions, as quantiles of the margins."""
 
 
-class Parsed(Protocol):
+class ParseWithSteps(Protocol):
     """A parse: its tree, derivation and confidence."""
 
     @property
@@ -62,7 +62,7 @@ class Example:
         return len(self.heads_right)
 
     @classmethod
-    def of(cls, parse: Parsed, gold: Sentence) -> Example:
+    def of(cls, parse: ParseWithSteps, gold: Sentence) -> Example:
         """Compare a parse with the gold tree."""
         heads_right = np.array([head == right for head, right in zip(parse.heads, gold.heads, strict=True)])
         same = np.array([name == right for name, right in zip(parse.relations, gold.relations, strict=True)])
@@ -113,7 +113,7 @@ def cross_validate(examples: Sequence[Example], *, fitted_on: FittedOn) -> Relia
     return _report(confidences, held_out)
 
 
-def evaluate_confidence(parses: Sequence[Parsed], gold: Sequence[Sentence]) -> ReliabilityReport:
+def evaluate_confidence(parses: Sequence[ParseWithSteps], gold: Sequence[Sentence]) -> ReliabilityReport:
     """Measure the reliability of the confidence of parses against gold trees."""
     examples = [Example.of(parse, tree) for parse, tree in zip(parses, gold, strict=True)]
     return _report([require_confidence(parse.confidence) for parse in parses], examples)
@@ -124,7 +124,7 @@ def _report(confidences: Sequence[Confidence], examples: Sequence[Example]) -> R
 
 
 def calibrate(
-    parses: Sequence[Parsed], gold: Sequence[Sentence], *, file: str, tags: str
+    parses: Sequence[ParseWithSteps], gold: Sequence[Sentence], *, file: str, tags: str
 ) -> tuple[Calibration, ReliabilityReport | None]:
     """Fit a calibration to the parses of sentences with complete gold trees, and measure its reliability by
     cross-validation. ``tags``: ``predicted`` or ``given``."""

@@ -34,8 +34,8 @@ from easyfirst.model.tagger_store import load_tagger
 from easyfirst.nn.parser_network import TAG_KINDS
 from easyfirst.text.tagging import Tagger, Tags
 from easyfirst.training.checkpoint import FILE, has_checkpoint
-from easyfirst.training.loop import Progress, Silent, TrainingLoop
 from easyfirst.training.tagger_task import TaggerTask, accuracies
+from easyfirst.training.training_loop import Progress, Silent, TrainingLoop
 from easyfirst.treebank.raw_text import is_new_document
 from easyfirst.treebank.sentence import Sentence
 

@@ -1,4 +1,4 @@
-"""Parser training (Algorithm 3): a :class:`~easyfirst.training.loop.Task` that learns from violations of the margin.
+"""Parser training (Algorithm 3): a :class:`~easyfirst.training.training_loop.Task` that learns from violations of the margin.
 
 The weights are updated after more than 50 violations, or after a fixed number of sentences if the settings say so. The
 running rate of violations predicts how many sentences that takes, so that they are explored as one batch. If there are
@@ -31,8 +31,8 @@ from easyfirst.training.attention import initial_attention
 from easyfirst.training.checkpoint import require_same
 from easyfirst.training.corpus import ParserCorpus, unknown_probabilities
 from easyfirst.training.data import Job, TrainingData, describe
-from easyfirst.training.loop import Step
 from easyfirst.training.parser_loss import ParserLoss
+from easyfirst.training.training_loop import Step
 from easyfirst.treebank.scores import Scorer, Scores
 
 MAX_WORDS = 4000

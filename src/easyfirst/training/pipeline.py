@@ -27,10 +27,10 @@ from easyfirst.training.checkpoint import has_checkpoint
 from easyfirst.training.data import DataReport, Job, TrainingData, Treebank
 from easyfirst.training.jackknife import FoldProgress, check_folds, forget_folds, has_folds, jackknife
 from easyfirst.training.lock import sole_training
-from easyfirst.training.loop import Task, TrainingLoop
 from easyfirst.training.parser_task import ParserTask
 from easyfirst.training.tagger_task import TaggerTask, accuracies
 from easyfirst.training.tokenizer_task import TokenizerTask
+from easyfirst.training.training_loop import Task, TrainingLoop
 from easyfirst.treebank.sentence import Sentence
 
 PARSER = "parser"

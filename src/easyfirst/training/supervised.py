@@ -15,11 +15,11 @@ from easyfirst.nn.arrays import Floats
 from easyfirst.nn.sequences import Drop
 from easyfirst.training.checkpoint import require_same
 from easyfirst.training.dropout import dropout
-from easyfirst.training.loop import Step
+from easyfirst.training.training_loop import Step
 
 
 class SupervisedTask(ABC):
-    """A :class:`~easyfirst.training.loop.Task` whose batches and losses do not depend on earlier decisions."""
+    """A :class:`~easyfirst.training.training_loop.Task` whose batches and losses do not depend on earlier decisions."""
 
     sparse: frozenset[str]
     frozen: frozenset[str] = frozenset()

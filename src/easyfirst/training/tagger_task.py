@@ -1,4 +1,4 @@
-"""Tagger training: a :class:`~easyfirst.training.loop.Task` whose loss is the cross-entropy of all tags.
+"""Tagger training: a :class:`~easyfirst.training.training_loop.Task` whose loss is the cross-entropy of all tags.
 
 The members of an ensemble are trained one at a time.
 """

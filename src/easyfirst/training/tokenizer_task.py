@@ -1,4 +1,4 @@
-"""Tokenizer training: a :class:`~easyfirst.training.loop.Task` on the raw text of a treebank.
+"""Tokenizer training: a :class:`~easyfirst.training.training_loop.Task` on the raw text of a treebank.
 
 The treebank is one long text, which is read in stretches: paragraphs, or parts of long ones. Data augmentation prepares
 the tokenizer for other texts: some paragraphs are joined, some stretches are in lower or upper case throughout, some

@@ -16,9 +16,9 @@ from easyfirst.errors import ConfigError, ModelError
 from easyfirst.model.settings import TrainingSettings
 from easyfirst.nn.sequences import Drop
 from easyfirst.training.checkpoint import differences
-from easyfirst.training.loop import Progress, Silent, Step, TrainingLoop
 from easyfirst.training.optimizer import Optimizer
 from easyfirst.training.supervised import SupervisedTask
+from easyfirst.training.training_loop import Progress, Silent, Step, TrainingLoop
 
 CONFIG = TrainingSettings(epochs=4, learning_rate=0.05, averaging=0.9, dropout=0.1)
 TIMES = {"seconds", "cpu_seconds", "decisions_per_cpu_second"}
