@@ -1,4 +1,4 @@
-"""Parser training (Algorithm 3): a :class:`~easyfirst.training.training_loop.Task` that learns from violations of the margin.
+"""Parser training (Algorithm 3): a task for the training loop that learns from violations of the margin.
 
 The weights are updated after more than 50 violations, or after a fixed number of sentences if the settings say so. The
 running rate of violations predicts how many sentences that takes, so that they are explored as one batch. If there are
