@@ -16,56 +16,41 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from easyfirst import errors as errors
-    from easyfirst.confidence.estimates import Confidence as Confidence
-    from easyfirst.constraints.annotations import constraints_of as constraints_of
-    from easyfirst.constraints.records import Constraints as Constraints
-    from easyfirst.errors import ConfigError as ConfigError
-    from easyfirst.errors import ConstraintError as ConstraintError
-    from easyfirst.errors import DataError as DataError
-    from easyfirst.errors import EasyFirstError as EasyFirstError
-    from easyfirst.errors import InputError as InputError
-    from easyfirst.errors import ModelError as ModelError
-    from easyfirst.parser import Parser as Parser
-    from easyfirst.parser import combine as combine
-    from easyfirst.parser import load as load
-    from easyfirst.parsing.derivation import Attachment as Attachment
-    from easyfirst.results.documents import Document as Document
-    from easyfirst.results.explanations import Explanation as Explanation
-    from easyfirst.results.parses import Parse as Parse
-    from easyfirst.treebank.conllu import read_conllu as read_conllu
-    from easyfirst.treebank.raw_text import Token as Token
-    from easyfirst.treebank.scores import score as score
-    from easyfirst.treebank.sentence import Sentence as Sentence
-    from easyfirst.treebank.sentence import Word as Word
-    from easyfirst.treebank.tree import Tree as Tree
+    from easyfirst import errors
+    from easyfirst.confidence.estimates import Confidence
+    from easyfirst.constraints.annotations import constraints_of
+    from easyfirst.constraints.records import Constraints
+    from easyfirst.errors import ConfigError, ConstraintError, DataError, EasyFirstError, InputError, ModelError
+    from easyfirst.parser import Parser, combine, load
+    from easyfirst.parsing.derivation import Attachment
+    from easyfirst.results.documents import Document
+    from easyfirst.results.explanations import Explanation
+    from easyfirst.results.parses import Parse
+    from easyfirst.treebank.conllu import read_conllu
+    from easyfirst.treebank.raw_text import Token
+    from easyfirst.treebank.scores import score
+    from easyfirst.treebank.sentence import Sentence, Word
+    from easyfirst.treebank.tree import Tree
 
 __version__ = "0.3.0.dev0"
 
-_HOMES = {
-    "Attachment": "easyfirst.parsing.derivation",
-    "Confidence": "easyfirst.confidence.estimates",
-    "ConfigError": "easyfirst.errors",
-    "ConstraintError": "easyfirst.errors",
-    "Constraints": "easyfirst.constraints.records",
-    "DataError": "easyfirst.errors",
-    "Document": "easyfirst.results.documents",
-    "EasyFirstError": "easyfirst.errors",
-    "Explanation": "easyfirst.results.explanations",
-    "InputError": "easyfirst.errors",
-    "ModelError": "easyfirst.errors",
-    "Parse": "easyfirst.results.parses",
-    "Parser": "easyfirst.parser",
-    "Sentence": "easyfirst.treebank.sentence",
-    "Token": "easyfirst.treebank.raw_text",
-    "Tree": "easyfirst.treebank.tree",
-    "Word": "easyfirst.treebank.sentence",
-    "combine": "easyfirst.parser",
-    "constraints_of": "easyfirst.constraints.annotations",
-    "load": "easyfirst.parser",
-    "read_conllu": "easyfirst.treebank.conllu",
-    "score": "easyfirst.treebank.scores",
+_NAMES = {
+    "confidence.estimates": ("Confidence",),
+    "constraints.annotations": ("constraints_of",),
+    "constraints.records": ("Constraints",),
+    "errors": ("ConfigError", "ConstraintError", "DataError", "EasyFirstError", "InputError", "ModelError"),
+    "parser": ("Parser", "combine", "load"),
+    "parsing.derivation": ("Attachment",),
+    "results.documents": ("Document",),
+    "results.explanations": ("Explanation",),
+    "results.parses": ("Parse",),
+    "treebank.conllu": ("read_conllu",),
+    "treebank.raw_text": ("Token",),
+    "treebank.scores": ("score",),
+    "treebank.sentence": ("Sentence", "Word"),
+    "treebank.tree": ("Tree",),
 }
+_HOMES = {name: f"easyfirst.{module}" for module, names in _NAMES.items() for name in names}
 
 __all__ = [
     "Attachment",
