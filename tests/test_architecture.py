@@ -49,7 +49,7 @@ def test_every_module_is_described(package: str) -> None:
 
 def test_every_function_of_the_walks_exists() -> None:
     code = "\n".join(path.read_text(encoding="utf-8") for path in SOURCE.rglob("*.py"))
-    walks = PAGE.split("## The way of a sentence through `parse`")[1].split("## Outside the package")[0]
+    walks = PAGE.split("## How a sentence flows through `parse`")[1].split("## Outside the package")[0]
     cells = re.findall(r"^\| *\d+ \| (.*?) \|", walks, re.MULTILINE)
     names = {name.split(".")[-1] for cell in cells for name in re.findall(r"`([\w.]+)`", cell)}
     assert len(names) > 30

@@ -165,11 +165,7 @@ class TestPipe:
         forms = tuple(["x"] * length)
         sentence = Sentence.from_words(forms)
         stream = (sentence for n in range(100) if not asked.append(n))
-        parser._engine, engine = _Counting(), parser._engine
-        try:
-            next(parser.pipe(stream))
-        finally:
-            parser._engine = engine
+        next(Parser(parser.model, engine=_Idle()).pipe(stream))
         assert len(asked) == 2
 
     def test_the_same_as_parse(self, parser: Parser) -> None:
@@ -177,7 +173,7 @@ class TestPipe:
         assert list(parser.pipe(sentences, batch_size=3)) == parser.parse(sentences)
 
 
-class _Counting:
+class _Idle:
     """An engine that parses nothing."""
 
     def derive(self, sentences: Sequence[Sentence], **_: Any) -> list[Derivation]:

@@ -103,11 +103,20 @@ def _short_name(name: str | PathLike[str], names: Sequence[str | PathLike[str]])
 class Parser:
     """A trained model, ready to parse. Parsing does not change it, so threads may share one."""
 
-    def __init__(self, model: ParserModel, *, tokenizer: Tokenizer | None = None, tagger: Tagger | None = None) -> None:
+    def __init__(
+        self,
+        model: ParserModel,
+        *,
+        tokenizer: Tokenizer | None = None,
+        tagger: Tagger | None = None,
+        engine: Engine | None = None,
+    ) -> None:
         """Make a parser. Without a ``tokenizer`` it cannot read texts; without a ``tagger`` it may need tags
-        (``needs_tags``)."""
+        (``needs_tags``). ``engine``: what parses, unless there are constraints or an explanation is wanted; by default
+        the NumPy engine, which parses those."""
         self._model = model
-        self._engine: Engine = NumpyEngine.of(model.arrays, model.config, model.vocabulary)
+        self._numpy_engine = NumpyEngine.of(model.arrays, model.config, model.vocabulary)
+        self._engine = engine or self._numpy_engine
         self.tokenizer = tokenizer
         self.tagger = tagger
 
@@ -227,8 +236,11 @@ class Parser:
         sentences = [each.sentence for each in prepared]
         tagged = sentences if self.tagger is None else self.tagger.tag(sentences)
         rules = [each.rules for each in prepared]
-        wrap = partial(constrain, [len(sentence) for sentence in tagged], rules) if any(rules) else None
-        derivations = self._engine.derive(tagged, batch_size=batch_size, wrap=wrap)
+        if any(rules):
+            wrap = partial(constrain, [len(sentence) for sentence in tagged], rules)
+            derivations = self._numpy_engine.derive(tagged, batch_size=batch_size, wrap=wrap)
+        else:
+            derivations = self._engine.derive(tagged, batch_size=batch_size)
         return [self._result(*each) for each in zip(prepared, tagged, derivations, strict=True)]
 
     def require_tokenizer(self) -> Tokenizer:
@@ -274,7 +286,7 @@ class Parser:
             return constrain([len(prepared.sentence)], [prepared.rules], numbers, observers[0])
 
         [tagged] = [prepared.sentence] if self.tagger is None else self.tagger.tag([prepared.sentence])
-        [derivation] = self._engine.derive([tagged], wrap=observe)
+        [derivation] = self._numpy_engine.derive([tagged], wrap=observe)
         return Explanation.of(self._result(prepared, tagged, derivation), observers[0])
 
     def save(self, path: str | PathLike[str], *, bits: int = 32) -> None:

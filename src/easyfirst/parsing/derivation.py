@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
 import numpy.typing as npt
 
-from easyfirst.nn.arrays import Ints
+from easyfirst.nn.arrays import Floats, Ints
 from easyfirst.parsing.actions import Actions
 
 
@@ -89,3 +89,27 @@ class BatchSteps:
         self.heads.append(h)
         self.modifiers.append(m)
         self.actions.append(actions)
+
+    def split(
+        self, margins: Sequence[Floats], label_margins: Sequence[Floats], relations: Sequence[str], root_relation: str
+    ) -> Iterator[Derivation]:
+        """Yield the derivation of each sentence, given the margins of each step and the names of relations."""
+        n_words, starts = int(self.lengths.sum()), self.starts
+        # from a sentence's first row on, step after step; the last row of each sentence is not used
+        heads, modifiers, numbers = (np.zeros(n_words, dtype=np.int32) for _ in range(3))
+        scores, arc_margins, relation_margins = (np.zeros(n_words, dtype=np.float32) for _ in range(3))
+        if self.modifiers:
+            n_active = [len(rows) for rows in self.modifiers]
+            first = starts[np.concatenate([np.arange(n) for n in n_active])]  # of each attachment's sentence
+            places = first + np.repeat(np.arange(len(n_active)), n_active)
+            heads[places] = np.concatenate(self.heads) - first + 1
+            modifiers[places] = np.concatenate(self.modifiers) - first + 1
+            numbers[places] = np.concatenate([actions.relations for actions in self.actions])
+            scores[places] = np.concatenate([actions.scores for actions in self.actions])
+            arc_margins[places] = np.concatenate(margins)
+            relation_margins[places] = np.concatenate(label_margins)
+        names = [relations[number] for number in numbers.tolist()]
+        for start, length in zip(starts.tolist(), self.lengths.tolist(), strict=True):
+            row = slice(start, start + length - 1)
+            arcs = heads[row], modifiers[row], tuple(names[row]), root_relation
+            yield Derivation(*arcs, scores[row], arc_margins[row], relation_margins[row])

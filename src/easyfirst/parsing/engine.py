@@ -6,7 +6,7 @@ bounded in sentences and in words: every word of a batch costs memory (17 kB wit
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Protocol
 
 import numpy as np
@@ -23,7 +23,7 @@ from easyfirst.nn.sequences import Packing, longest_first
 from easyfirst.nn.words import encode_words
 from easyfirst.parsing.actions import Actions, Choose, easiest
 from easyfirst.parsing.candidates import Candidates
-from easyfirst.parsing.derivation import BatchSteps, Derivation
+from easyfirst.parsing.derivation import Derivation
 from easyfirst.parsing.loop import Loop
 from easyfirst.parsing.workspace import Workspace
 from easyfirst.treebank.sentence import Sentence
@@ -41,21 +41,16 @@ what it sees (constraints), or to observe it (explanations)."""
 
 
 class Engine(Protocol):
-    """Parses sentences with fixed weights. Parsing changes nothing in it, so threads may share one."""
+    """Sentences in, derivations out, with fixed weights. Parsing changes nothing in it, so threads may share one."""
 
-    def derive(
-        self, sentences: Sequence[Sentence], *, batch_size: int = BATCH_SIZE, wrap: Wrap | None = None
-    ) -> list[Derivation]:
-        """Return the derivation of each sentence, in order. Missing tags count as unknown ones.
-
-        ``batch_size`` sentences at most are parsed at once. An engine that cannot ``wrap`` its decisions leaves such
-        sentences to the NumPy engine.
-        """
+    def derive(self, sentences: Sequence[Sentence], *, batch_size: int = BATCH_SIZE) -> list[Derivation]:
+        """Return the derivation of each sentence, in order. At most ``batch_size`` sentences are parsed at once.
+        Missing tags count as unknown ones."""
         ...
 
 
 class NumpyEngine:
-    """The reference engine: batches of sentences in lock step, in NumPy."""
+    """The reference engine, in NumPy. It is the only one whose decisions can be wrapped."""
 
     def __init__(self, vocabulary: ParserVocabulary, *networks: Network) -> None:
         """``networks``: one, or the members of an ensemble."""
@@ -85,7 +80,10 @@ class NumpyEngine:
             choose = recorder if wrap is None else wrap(batch, recorder)
             vectors = self.encode([sentences[number] for number in batch])
             steps = self._loop.run(vectors, [lengths[number] for number in batch], choose, workspace)
-            found.update(zip(batch, self._derivations(steps, recorder), strict=True))
+            if not all(np.isfinite(actions.scores).all() for actions in steps.actions):
+                raise ModelError("the model computes scores that are not finite numbers; its weights are corrupted")
+            names = self._vocabulary.relations, self._vocabulary.root_relation
+            found.update(zip(batch, steps.split(recorder.margins, recorder.label_margins, *names), strict=True))
         return [found[number] for number in range(len(sentences))]
 
     def encode(self, sentences: Sequence[Sentence]) -> npt.NDArray[np.float32]:
@@ -98,38 +96,6 @@ class NumpyEngine:
                 found = [encode_words(NUMPY, network.words, ids, packing) for network in self._networks]
                 parts.append(found[0] if len(found) == 1 else np.concatenate(found, axis=1))
         return np.concatenate(parts)
-
-    def _derivations(self, steps: BatchSteps, recorder: MarginRecorder) -> Iterator[Derivation]:
-        """Split the steps of a batch by sentence. The loop's arrays go step by step; these go sentence by sentence."""
-        n_words, starts = int(steps.lengths.sum()), steps.starts
-        # from a sentence's first row on, step after step; the last row of each sentence is not used
-        heads, modifiers, relations = (np.zeros(n_words, dtype=np.int32) for _ in range(3))
-        scores, margins, label_margins = (np.zeros(n_words, dtype=np.float32) for _ in range(3))
-        if steps.modifiers:
-            n_active = [len(rows) for rows in steps.modifiers]
-            first = starts[np.concatenate([np.arange(n) for n in n_active])]  # of each attachment's sentence
-            places = first + np.repeat(np.arange(len(n_active)), n_active)
-            heads[places] = np.concatenate(steps.heads) - first + 1
-            modifiers[places] = np.concatenate(steps.modifiers) - first + 1
-            relations[places] = np.concatenate([actions.relations for actions in steps.actions])
-            scores[places] = np.concatenate([actions.scores for actions in steps.actions])
-            margins[places] = np.concatenate(recorder.margins)
-            label_margins[places] = np.concatenate(recorder.label_margins)
-            if not np.isfinite(scores).all():
-                raise ModelError("the model computes scores that are not finite numbers; its weights are corrupted")
-        names = self._vocabulary.relations
-        relation_names = [names[number] for number in relations.tolist()]
-        for start, length in zip(starts.tolist(), steps.lengths.tolist(), strict=True):
-            row = slice(start, start + length - 1)
-            yield Derivation(
-                heads[row],
-                modifiers[row],
-                tuple(relation_names[row]),
-                self._vocabulary.root_relation,
-                scores[row],
-                margins[row],
-                label_margins[row],
-            )
 
 
 class MarginRecorder:
