@@ -7,6 +7,7 @@ import sys
 from pathlib import Path
 
 from tests.bench.toy_runs import ROOT, declare, finish, recorded, run_module, start
+from tests.patience import PATIENCE
 
 
 def test_a_failure_is_reported_and_not_recorded(place: Path) -> None:
@@ -83,7 +84,7 @@ def test_the_reader_of_the_list_may_close_the_pipe(place: Path) -> None:
     process = start(place, "--list")
     assert process.stdout is not None
     process.stdout.close()
-    assert process.wait(timeout=600) == 0
+    assert process.wait(timeout=PATIENCE) == 0
 
 
 def test_changed_data_under_the_same_names(place: Path) -> None:

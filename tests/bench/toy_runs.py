@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import subprocess
 import sys
-import time
 from pathlib import Path
 from typing import Any
 
 from bench.tables.records import read_lines
+from tests.patience import PATIENCE, wait_until
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 SIZES = ", ".join(f'"network.{name}_dim" = 4' for name in ("word", "tag", "relation", "vector", "tree", "hidden"))
@@ -63,7 +63,7 @@ def start(place: Path, *options: str) -> subprocess.Popen[str]:
 
 
 def finish(process: subprocess.Popen[str], code: int = 0) -> str:
-    output, _ = process.communicate(timeout=600)
+    output, _ = process.communicate(timeout=PATIENCE)
     assert process.returncode == code, output
     return output
 
@@ -74,11 +74,7 @@ def recorded(place: Path) -> list[dict[str, Any]]:
 
 def wait_for_epoch(place: Path) -> None:
     """Wait until the first checkpoint is written."""
-    for _ in range(6000):
-        if list(place.glob("runs/*/model/training/checkpoint.safetensors")):
-            return
-        time.sleep(0.05)
-    raise AssertionError("no checkpoint in five minutes")
+    wait_until(lambda: list(place.glob("runs/*/model/training/checkpoint.safetensors")))
 
 
 def rendered(place: Path) -> str:

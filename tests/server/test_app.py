@@ -251,8 +251,8 @@ def test_too_many(gated: tuple[Gated, Server]) -> None:
 
 def test_too_slow() -> None:
     with serving_gated(0.2) as (parser, server):
-        answer = server.parse({"text": "A fox."})
-        assert (answer.status, "within 0.2 seconds" in answer.json["error"]) == (504, True)
+        wait_until(lambda: server.parse({"text": "A fox."}).status == 504)  # 408 if the body arrived too late
+        assert "within 0.2 seconds" in server.parse({"text": "A fox."}).json["error"]
         parser.gate.set()
         wait_until(lambda: server.parse({"text": "A fox."}).status == 200)
 
