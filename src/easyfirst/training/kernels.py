@@ -2,16 +2,13 @@
 
 A recurrent network is many small operations, and PyTorch spends more time on tracking each than on computing it. These
 two functions do the same maths as ``easyfirst.nn`` (tests compare values and gradients) in NumPy, on the memory of the
-tensors. The gradient of a weight matrix takes one product instead of one for each step.
-
-This module has the parts that both use, and the function for sequences. ``easyfirst.training.tree_kernel`` has the one
-for trees.
+tensors. The gradient of a weight matrix takes one product instead of one for each step. The function for trees is in
+``easyfirst.training.tree_kernel``.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
@@ -69,22 +66,18 @@ def joined(rows: Iterable[Ints]) -> Ints:
     return np.concatenate([np.zeros(0, dtype=np.int64), *rows])
 
 
-@dataclass(frozen=True, slots=True)
-class _LayerRun:
-    """The forward pass of a layer, kept for the backward pass. Words are ordered by time step."""
+class LstmLayer(torch.autograd.Function):
+    """One layer over packed sequences in both directions: ``easyfirst.nn.sequences.run_layer`` for an LSTM.
 
-    times: list[tuple[slice, slice | None]]
-    """The words of each time step, and the words before them in their sentences."""
-    gates: Floats  # (2, n_words, 4 * dim)
-    c: Floats  # (2, n_words, dim)
-    tanh_c: Floats
-    h: Floats
+    Words are ordered by time step, and sentences by length: the first ``n_active`` ones reach a step.
+    """
 
-    @classmethod
-    def of(cls, z: Floats, recurrent: Floats, n_active: Sequence[int]) -> _LayerRun:
-        """Run the layer. ``z``: the inputs' part of the pre-activations; overwritten."""
-        h, c, tanh_c = (np.empty((2, z.shape[1], z.shape[2] // 4), dtype=z.dtype) for _ in range(3))
-        times: list[tuple[slice, slice | None]] = []
+    @staticmethod
+    def forward(ctx: Any, x: Tensor, weights: Tensor, recurrent: Tensor, bias: Tensor, n_active: list[int]) -> Tensor:
+        z = np.matmul(x.numpy(), weights.numpy())  # (2, n_words, 4 * dim) the pre-activations, later the gates
+        z += bias.numpy()
+        c, tanh_c, h = (np.empty((2, z.shape[1], z.shape[2] // 4), dtype=z.dtype) for _ in range(3))
+        times: list[tuple[slice, slice | None]] = []  # the words of each time step, and those before them
         before = begin = 0
         for n in n_active:
             times.append((slice(begin, begin + n), slice(before, before + n) if times else None))
@@ -92,54 +85,33 @@ class _LayerRun:
         for now, then in times:
             z_now, c_before = z[:, now], None
             if then is not None:
-                z_now += np.matmul(h[:, then], recurrent)
+                z_now += np.matmul(h[:, then], recurrent.numpy())
                 c_before = c[:, then]
             step(z_now, c_before, c[:, now], tanh_c[:, now], h[:, now])
-        return cls(times, z, c, tanh_c, h)
+        ctx.times, ctx.states = times, (z, c, tanh_c, h)
+        ctx.save_for_backward(x, weights, recurrent)
+        return torch.from_numpy(h)
 
-    def rows_before(self) -> Ints:
-        """Return the word before each word, except for those of the first time step."""
-        return joined(np.arange(then.start, then.stop) for _, then in self.times if then is not None)
-
-    def gradient(self, recurrent: Floats, c_before: Floats, grad_h: Floats) -> Floats:
-        """Return the gradient of the pre-activations: (2, n_words, 4 * dim). ``grad_h`` is overwritten."""
-        grad_z, h_by_c = slopes_of(self.gates, self.tanh_c, c_before)
-        grad_c = np.zeros_like(self.c)
-        forget, *_ = gates_of(self.gates)
-        recurrent_back = np.swapaxes(recurrent, 1, 2)
-        for now, then in reversed(self.times):
+    @staticmethod
+    def backward(ctx: Any, *grads: Any) -> Any:
+        x_back, weights_back, recurrent_back = (np.swapaxes(tensor.numpy(), 1, 2) for tensor in ctx.saved_tensors)
+        gates, c, tanh_c, h = ctx.states
+        rows_before = joined(np.arange(then.start, then.stop) for _, then in ctx.times if then is not None)
+        first = c.shape[1] - len(rows_before)  # the number of words of the first time step
+        c_before = np.zeros_like(c)
+        c_before[:, first:] = c[:, rows_before]
+        grad_z, h_by_c = slopes_of(gates, tanh_c, c_before)
+        grad_h, grad_c = grads[0].numpy().copy(), np.zeros_like(c)
+        forget, *_ = gates_of(gates)
+        for now, then in reversed(ctx.times):
             step_back(grad_z[:, now], h_by_c[:, now], grad_c[:, now], grad_h[:, now])
             if then is not None:
                 grad_h[:, then] += np.matmul(grad_z[:, now], recurrent_back)
                 grad_c[:, then] += grad_c[:, now] * forget[:, now]
-        return grad_z
-
-
-class LstmLayer(torch.autograd.Function):
-    """One layer over packed sequences in both directions: ``easyfirst.nn.sequences.run_layer`` for an LSTM."""
-
-    @staticmethod
-    def forward(ctx: Any, x: Tensor, weights: Tensor, recurrent: Tensor, bias: Tensor, n_active: list[int]) -> Tensor:
-        z = np.matmul(x.numpy(), weights.numpy())  # (2, n_words, 4 * dim)
-        z += bias.numpy()
-        ctx.run = _LayerRun.of(z, recurrent.numpy(), n_active)
-        ctx.save_for_backward(x, weights, recurrent)
-        return torch.from_numpy(ctx.run.h)
-
-    @staticmethod
-    def backward(ctx: Any, *grads: Any) -> Any:
-        x, weights, recurrent = (tensor.numpy() for tensor in ctx.saved_tensors)
-        run: _LayerRun = ctx.run
-        rows_before = run.rows_before()
-        first = x.shape[1] - len(rows_before)
-        c_before = np.zeros_like(run.c)
-        c_before[:, first:] = run.c[:, rows_before]
-        grad_z = run.gradient(recurrent, c_before, grads[0].numpy().copy())
-        h_before = run.h[:, rows_before]
         return (
-            torch.from_numpy(np.matmul(grad_z, np.swapaxes(weights, 1, 2))),
-            torch.from_numpy(np.matmul(np.swapaxes(x, 1, 2), grad_z)),
-            torch.from_numpy(np.matmul(np.swapaxes(h_before, 1, 2), grad_z[:, first:])),
+            torch.from_numpy(np.matmul(grad_z, weights_back)),
+            torch.from_numpy(np.matmul(x_back, grad_z)),
+            torch.from_numpy(np.matmul(np.swapaxes(h[:, rows_before], 1, 2), grad_z[:, first:])),
             torch.from_numpy(grad_z.sum(axis=1, keepdims=True)),
             None,
         )

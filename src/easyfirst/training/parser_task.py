@@ -35,10 +35,8 @@ from easyfirst.training.parser_loss import ParserLoss
 from easyfirst.training.training_loop import Step
 from easyfirst.treebank.scores import Scorer, Scores
 
-MAX_WORDS = 4000
-"""The largest number of words in a batch of several sentences, which bounds its memory."""
-CAUTION = 0.85
-"""The share of the missing violations that a batch aims at, so that few batches overshoot."""
+MAX_WORDS = 4000  # the largest number of words in a batch of several sentences, which bounds its memory
+CAUTION = 0.85  # the share of the missing violations that a batch aims at, so that few batches overshoot
 RATE_MEMORY = 0.9
 MIN_RATE = 1e-4
 
@@ -51,8 +49,7 @@ class EpochStats:
     words: int = 0
     updates: int = 0
     violations: int = 0
-    loss: float = 0.0
-    """The hinge loss, summed over violations."""
+    loss: float = 0.0  # the hinge loss, summed over violations
 
     def summary(self) -> dict[str, Any]:
         """Return the statistics for the metrics, with the mean loss."""

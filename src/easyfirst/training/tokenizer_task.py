@@ -45,16 +45,12 @@ from easyfirst.treebank.alignment import Span, SpannedText, align
 from easyfirst.treebank.raw_text import Paragraph, raw_text, read_paragraphs
 from easyfirst.treebank.sentence import Sentence
 
-MAX_STRETCH = 300
-"""The largest number of characters that are read together."""
+MAX_STRETCH = 300  # the largest number of characters that are read together
 BATCH_CHARACTERS, MIN_BATCH_CHARACTERS, MIN_BATCHES = 3000, 500, 100
 """The size of a batch, and the size down to which it shrinks for a small treebank to make up so many batches."""
-JOIN_PROB = 0.2
-"""The probability that a paragraph is joined with the next."""
-VERSION_PROBS = (0.93, 0.05, 0.02)
-"""The probabilities of a stretch as it is, in lower case and in upper case."""
-UNKNOWN_PROB = 0.01
-"""The probability that a character is unknown."""
+JOIN_PROB = 0.2  # the probability that a paragraph is joined with the next
+VERSION_PROBS = (0.93, 0.05, 0.02)  # the probabilities of a stretch as it is, in lower case and in upper case
+UNKNOWN_PROB = 0.01  # the probability that a character is unknown
 APOSTROPHES = "'\N{RIGHT SINGLE QUOTATION MARK}"
 LEFT_OUT_PROB = 0.03
 """The probability that an apostrophe in a multiword token is left out: *its* may mean *it's*, as context tells."""

@@ -24,28 +24,22 @@ from easyfirst.model.parser_config import TrainingConfig
 from easyfirst.model.settings import TrainingSettings
 from easyfirst.nn.activations import overflow_is_fine
 from easyfirst.nn.arrays import Floats
-from easyfirst.training.average import Average
 from easyfirst.training.checkpoint import FILE, Checkpoint, load_checkpoint, save_checkpoint
-from easyfirst.training.optimizer import Optimizer
+from easyfirst.training.optimizer import Average, Optimizer
 
 METRICS = "metrics.jsonl"
-SHORTEST = 1e-3
-"""The seconds that an epoch takes at least: a coarse clock may measure none."""
+SHORTEST = 1e-3  # the seconds that an epoch takes at least: a coarse clock may measure none
 
 
 @dataclass(frozen=True, slots=True)
 class Step:
     """The loss of one batch, and what the loop does with it."""
 
-    loss: Tensor | None
-    """The loss summed over the batch's decisions; None: the batch has none."""
+    loss: Tensor | None  # the loss summed over the batch's decisions; None: the batch has none
     n_decisions: int
-    done: float
-    """The share of the epoch that is done after this batch."""
-    rate_at: float
-    """The share of the epoch for which the learning rate is computed."""
-    stats: Mapping[str, Any]
-    """The statistics of the epoch so far."""
+    done: float  # the share of the epoch that is done after this batch
+    rate_at: float  # the share of the epoch for which the learning rate is computed
+    stats: Mapping[str, Any]  # the statistics of the epoch so far
     is_update: bool = True
     """Whether the weights are updated after this batch. If not, its gradients are added to those of the next."""
 
@@ -53,17 +47,12 @@ class Step:
 class Task(Protocol):
     """A part to train, with its data."""
 
-    arrays: dict[str, Floats]
-    """The weights, which training changes in place."""
-    sparse: frozenset[str]
-    """The look-up tables among them, whose gradients have few rows."""
-    frozen: frozenset[str]
-    """The arrays that are not trained."""
-    auxiliary: frozenset[str]
-    """The arrays that only training uses: they are neither averaged nor saved with the part."""
+    arrays: dict[str, Floats]  # the weights, which training changes in place
+    sparse: frozenset[str]  # the look-up tables among them, whose gradients have few rows
+    frozen: frozenset[str]  # the arrays that are not trained
+    auxiliary: frozenset[str]  # the arrays that only training uses: they are neither averaged nor saved with the part
     rng: np.random.Generator
-    speeds: tuple[str, ...]
-    """The speeds in the metrics: a statistic, ``_per_``, and ``second`` or ``cpu_second``."""
+    speeds: tuple[str, ...]  # the speeds in the metrics: a statistic, ``_per_``, and ``second`` or ``cpu_second``
 
     @property
     def settings(self) -> TrainingConfig | TrainingSettings:

@@ -28,7 +28,6 @@ class Level:
 
     @property
     def rows(self) -> slice:
-        """The places of these among all needed attachments."""
         return slice(self.begin, self.begin + len(self.before))
 
 
@@ -90,17 +89,13 @@ class _TreeRun:
             x = new[:, in_h]
             step(z, old[:, in_c], new[:, in_c], self.tanh_c[k][now], x)
 
-    def before(self) -> Floats:
-        """Return the states of the heads before their attachments: (n, state)."""
-        return self.pool[joined(level.before for level in self.levels)]
-
 
 @dataclass(frozen=True, slots=True)
 class _TreeGradient:
     """The gradients of a forward pass, computed from the top down."""
 
     run: _TreeRun
-    before: Floats  # (n, state) the states before attachments
+    before: Floats  # (n, state) the states of the heads before their attachments
     pool: Floats  # (n_leaves + n, state)
     encoded: Floats  # (n, vector_dim) of W^e (c ∘ relation) + b
     z: list[Floats]  # (n, 4 * dim) of each layer's pre-activations
@@ -108,15 +103,10 @@ class _TreeGradient:
     @classmethod
     def of(cls, run: _TreeRun, pool: Floats, encode: Floats, layers: Sequence[Layer]) -> _TreeGradient:
         """Compute all gradients. ``pool``: the gradient of the loss by all states; overwritten."""
-        before = run.before()
-        slopes: list[Floats] = []
-        h_by_c: list[Floats] = []
-        for k, (gates, tanh_c) in enumerate(zip(run.gates, run.tanh_c, strict=True)):
-            in_c, _ = run.columns(k)
-            of_gates, of_c = slopes_of(gates, tanh_c, before[:, in_c])
-            slopes.append(of_gates)
-            h_by_c.append(of_c)
-        gradient = cls(run, before, pool, 1 - run.encoded * run.encoded, slopes)
+        before = run.pool[joined(level.before for level in run.levels)]
+        pairs = [slopes_of(run.gates[k], run.tanh_c[k], before[:, run.columns(k)[0]]) for k in range(len(layers))]
+        h_by_c = [of_c for _, of_c in pairs]
+        gradient = cls(run, before, pool, 1 - run.encoded * run.encoded, [of_gates for of_gates, _ in pairs])
         for level in reversed(run.levels):
             gradient._descend(level, h_by_c, encode, layers)
         return gradient
