@@ -55,10 +55,8 @@ class CooccurrenceConfig:
 
 
 def learn_vectors(sentences: Iterable[Sequence[str]], config: CooccurrenceConfig) -> Embeddings:
-    """Return vectors of the normalised forms in the sentences, the most frequent first.
-
-    This takes about sixteen bytes of memory for each word of the text, besides the counts.
-    """
+    """Return vectors of the normalised forms in the sentences, the most frequent first. This takes about sixteen bytes
+    of memory for each word of the text, besides the counts."""
     words, ids = _read(sentences, config)
     if len(words) < config.dim:
         raise DataError(

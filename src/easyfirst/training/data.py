@@ -81,12 +81,10 @@ class TrainingData:
 
     def checked_for_parser(self, tag_kinds: Sequence[str], *, predicts_tags: bool = False) -> TrainingData:
         """Find the sentences that a parser can learn from; raise :class:`DataError` if there are none, or no tags.
-
-        ``predicts_tags``: the tags of dev will be predicted, so only the training treebank must have them.
-        """
-        for treebank in (self.train, None if predicts_tags else self.dev):
-            if treebank is not None:
-                check_tags_given(treebank, tag_kinds)
+        ``predicts_tags``: the tags of dev will be predicted, so only the training treebank must have them."""
+        check_tags_given(self.train, tag_kinds)
+        if self.dev is not None and not predicts_tags:
+            check_tags_given(self.dev, tag_kinds)
         return replace(self, is_trainable=trainable(self.train))
 
     @property
@@ -109,12 +107,12 @@ class TrainingData:
     @property
     def fingerprint(self) -> dict[str, str | None]:
         """The checksums that must be unchanged to resume a run."""
-        shared = self.shared_vectors.sha256 if self.shared_vectors is not None else None
-        return {
-            "train": self.train.sha256,
-            "dev": self.dev.sha256 if self.dev else None,
-            "vectors": _sha256(self.vectors) if self.vectors else shared,
-        }
+        vectors = self.shared_vectors.sha256 if self.shared_vectors is not None else None
+        if self.vectors is not None:
+            digest = hashlib.sha256("\n".join(self.vectors.words).encode())
+            digest.update(np.ascontiguousarray(self.vectors.vectors).data)
+            vectors = digest.hexdigest()
+        return {"train": self.train.sha256, "dev": self.dev.sha256 if self.dev else None, "vectors": vectors}
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,9 +137,7 @@ class DataReport:
 
 def read_treebank(path: str | PathLike[str], *, is_partial: bool = False) -> Treebank:
     """Read all sentences of a file; raise :class:`DataError` if there are none, or one is not a tree.
-
-    ``is_partial``: trees may be incomplete, but their known arcs must be part of a tree.
-    """
+    ``is_partial``: trees may be incomplete, but their known arcs must be part of a tree."""
     check = check_known_arcs if is_partial else check_tree
     sentences: list[Sentence] = []
     digest = hashlib.sha256()
@@ -210,9 +206,3 @@ def describe(
         vectors=None if external is None else len(external),
         vectors_percent=percent(n_with_vector, len(forms)),
     )
-
-
-def _sha256(vectors: Embeddings) -> str:
-    digest = hashlib.sha256("\n".join(vectors.words).encode())
-    digest.update(np.ascontiguousarray(vectors.vectors).data)
-    return digest.hexdigest()

@@ -34,9 +34,7 @@ class Optimizer:
 
     def step(self, n_losses: int = 1, *, rate_share: float = 1.0) -> float:
         """Update by the mean of ``n_losses`` losses with summed gradients; return the norm of the mean before clipping.
-
-        ``rate_share``: the factor of the learning rate, for a decaying rate.
-        """
+        ``rate_share``: the factor of the learning rate, for a decaying rate."""
         optimizers = [self._dense] if self._sparse is None else [self._dense, self._sparse]
         for optimizer in optimizers:
             for group in optimizer.param_groups:

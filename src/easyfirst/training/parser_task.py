@@ -84,13 +84,11 @@ class ParserTask:
         sizes = sizes_of(self.vocabulary, table.shape if table is not None else None)
         self.arrays = initial_parser(config.network, sizes, self.rng, external=table)
         self.frozen = frozenset({EXTERNAL} if config.training.freeze_external else ())
-        second: dict[str, Floats] = {}
-        if self.settings.attention:
-            second = initial_attention(config.network.vector_dim, sizes.relations, self.rng)
+        vector_dim = config.network.vector_dim
+        second = initial_attention(vector_dim, sizes.relations, self.rng) if self.settings.attention else {}
         self.arrays |= second
         self.auxiliary = frozenset(second)
-        self.violation_rate = 1.0
-        """The running mean of violations per word. Untrained, every word counts as one."""
+        self.violation_rate = 1.0  # the running mean of violations per word; untrained, every word counts as one
         self._unknown_prob = unknown_probabilities(self.vocabulary.counts, config.training.word_dropout)
         self._licence = job.licence
         self._scores: Scores | None = None
@@ -139,14 +137,6 @@ class ParserTask:
 
     def evaluate(self, arrays: Mapping[str, Floats]) -> dict[str, Any] | None:
         """Return UAS and LAS on the dev treebank under each convention."""
-        self._scores = scores = self.scores(arrays)
-        if scores is None:
-            return None
-        conventions = {"ud": scores.ud, "conllx": scores.conllx, "full": scores.full}
-        return {name: {"UAS": round(part.uas, 3), "LAS": round(part.las, 3)} for name, part in conventions.items()}
-
-    def scores(self, arrays: Mapping[str, Floats]) -> Scores | None:
-        """Parse the dev treebank with these weights and score the parses."""
         if self.data.dev is None:
             return None
         sentences, scorer = self.data.dev.sentences, Scorer()
@@ -160,7 +150,9 @@ class ParserTask:
                 system_heads=heads,
                 system_relations=relations,
             )
-        return scorer.scores()
+        self._scores = scores = scorer.scores()
+        conventions = {"ud": scores.ud, "conllx": scores.conllx, "full": scores.full}
+        return {name: {"UAS": round(part.uas, 3), "LAS": round(part.las, 3)} for name, part in conventions.items()}
 
     def criterion(self, scores: Mapping[str, Any]) -> float:
         """Return the LAS of all words."""

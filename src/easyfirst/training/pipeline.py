@@ -65,8 +65,7 @@ class PipelineProgress(Protocol):
     """Progress callbacks of a whole training."""
 
     def part(self, name: str, n_epochs: int) -> FoldProgress:
-        """Return the callbacks of a part: ``tokenizer``, ``tagger`` (or ``tagger 1 of 2``), ``jackknife`` or
-        ``parser``."""
+        """Return the callbacks of a part: a name in ``PARTS``, ``tagger 1 of 2`` (and so on), or ``jackknife``."""
         ...
 
     def data(self, report: DataReport) -> None:

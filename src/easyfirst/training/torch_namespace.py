@@ -30,8 +30,8 @@ TORCH = Namespace(
 
 
 def dropout(share: float, rng: np.random.Generator) -> Drop | None:
-    """Return a function that sets this share of an array to zero and scales up the rest to keep the mean, with a new mask
-    in each call; None if the share is 0. The same state of ``rng`` gives the same masks."""
+    """Return a function that sets this share of an array to zero and scales up the rest to keep the mean, with a new
+    mask in each call; None if the share is 0. The same state of ``rng`` gives the same masks."""
     if share == 0:
         return None
     generator = torch.Generator().manual_seed(int(rng.integers(2**63)))

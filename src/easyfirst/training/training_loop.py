@@ -40,8 +40,7 @@ class Step:
     done: float  # the share of the epoch that is done after this batch
     rate_at: float  # the share of the epoch for which the learning rate is computed
     stats: Mapping[str, Any]  # the statistics of the epoch so far
-    is_update: bool = True
-    """Whether the weights are updated after this batch. If not, its gradients are added to those of the next."""
+    is_update: bool = True  # False: the weights stay, and the gradients are added to those of the next batch
 
 
 class Task(Protocol):
@@ -65,7 +64,6 @@ class Task(Protocol):
 
     def evaluate(self, arrays: Mapping[str, Floats]) -> dict[str, Any] | None:
         """Return the scores on the dev data; None without dev data."""
-        ...
 
     def criterion(self, scores: Mapping[str, Any]) -> float:
         """Return the score that selects the best epoch. Of equal epochs, the first is the best."""
@@ -73,7 +71,6 @@ class Task(Protocol):
 
     def save(self, arrays: Mapping[str, Floats], epoch: int) -> None:
         """Write the part with these weights, from this epoch."""
-        ...
 
     def facts(self) -> dict[str, Any]:
         """Return what a checkpoint must record besides weights and history: settings, data and state."""
@@ -81,7 +78,6 @@ class Task(Protocol):
 
     def restore(self, facts: Mapping[str, Any]) -> None:
         """Restore the state from a checkpoint; raise :class:`ConfigError` if it is from a different run."""
-        ...
 
 
 class Progress(Protocol):
@@ -149,8 +145,10 @@ class TrainingLoop:
         n_waiting = 0
         with overflow_is_fine():
             for step in self.task.steps(self.parameters):
+                if step.loss is not None and not math.isfinite(step.loss.item()):
+                    raise ConfigError(f"epoch {number}: the loss is not a finite number; try a smaller learning_rate")
                 if step.loss is not None:
-                    self._backpropagate(step.loss, number)
+                    step.loss.backward()
                     n_waiting += step.n_decisions
                 if step.is_update and n_waiting:
                     self._update(n_waiting, number - 1 + step.rate_at)
@@ -158,12 +156,6 @@ class TrainingLoop:
                 stats = step.stats
                 progress.batch_end(number, step.done, stats)
         return stats
-
-    @staticmethod
-    def _backpropagate(loss: Tensor, epoch: int) -> None:
-        if not math.isfinite(loss.item()):
-            raise ConfigError(f"epoch {epoch}: the loss is not a finite number; try a smaller learning_rate")
-        loss.backward()
 
     def _update(self, n_decisions: int, epochs_done: float) -> None:
         """Take an optimizer step by the mean loss of the decisions, with a linearly decaying learning rate."""

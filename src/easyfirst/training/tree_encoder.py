@@ -20,8 +20,8 @@ from easyfirst.nn import trees
 from easyfirst.nn.arrays import Bools, Ints
 from easyfirst.nn.trees import LEFT, RIGHT, TreeWeights
 from easyfirst.parsing.exploration import Attachments
+from easyfirst.training.kernels import Level, LstmTrees
 from easyfirst.training.torch_namespace import TORCH
-from easyfirst.training.tree_kernel import Level, LstmTrees
 
 
 @dataclass(frozen=True, slots=True)
