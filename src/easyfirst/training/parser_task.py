@@ -53,11 +53,8 @@ class EpochStats:
 
     def summary(self) -> dict[str, Any]:
         """Return the statistics for the metrics, with the mean loss."""
-        return {
-            **asdict(self),
-            "loss": self.loss / max(self.violations, 1),
-            "violations_per_sentence": self.violations / self.sentences,
-        }
+        mean_loss = self.loss / max(self.violations, 1)
+        return asdict(self) | {"loss": mean_loss, "violations_per_sentence": self.violations / self.sentences}
 
 
 class ParserTask:
@@ -95,7 +92,7 @@ class ParserTask:
 
     def steps(self, parameters: Mapping[str, Tensor]) -> Iterator[Step]:
         """Yield one epoch of batches whose sizes follow the rate of violations."""
-        loss, stats = ParserLoss(parameters, self.config, self.rng), EpochStats()
+        loss, stats, settings = ParserLoss(parameters, self.config, self.rng), EpochStats(), self.settings
         order = self.rng.permutation(len(self.corpus))
         begin = updated = n_waiting = 0
         while begin < len(order):
@@ -105,7 +102,9 @@ class ParserTask:
             rate = max(found.n_violations / batch.n_words, MIN_RATE)
             self.violation_rate = RATE_MEMORY * self.violation_rate + (1 - RATE_MEMORY) * rate
             n_waiting += found.n_violations
-            is_update = self._is_due(end - updated, n_waiting) or end == len(order)
+            n_sentences = settings.batch_sentences
+            is_due = end - updated >= n_sentences if n_sentences else n_waiting > settings.update_after
+            is_update = is_due or end == len(order)
             stats.sentences += end - begin
             stats.words += batch.n_words
             stats.updates += is_update and n_waiting > 0
@@ -117,12 +116,6 @@ class ParserTask:
             if is_update:
                 updated, n_waiting = end, 0
                 loss.weights_changed()
-
-    def _is_due(self, n_sentences: int, n_waiting: int) -> bool:
-        """Return whether so many sentences, or violations, since the last update are enough for the next."""
-        if self.settings.batch_sentences:
-            return n_sentences >= self.settings.batch_sentences
-        return n_waiting > self.settings.update_after
 
     def _batch_end(self, order: Ints, begin: int, updated: int, n_waiting: int) -> int:
         """Return where in ``order`` the next batch ends. ``updated``: where the last update was."""
@@ -177,12 +170,8 @@ class ParserTask:
 
     def facts(self) -> dict[str, Any]:
         """Return settings, data checksums, violation rate and licence."""
-        return {
-            "config": self.config.to_dict(),
-            "data": self.data.fingerprint,
-            "violation_rate": self.violation_rate,
-            "licence": self._licence,
-        }
+        state = {"violation_rate": self.violation_rate, "licence": self._licence}
+        return {"config": self.config.to_dict(), "data": self.data.fingerprint, **state}
 
     def restore(self, facts: Mapping[str, Any]) -> None:
         """Restore violation rate and licence. Settings and data must be the same, but for the number of epochs."""

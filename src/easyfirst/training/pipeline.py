@@ -284,7 +284,6 @@ def _parser_config(config: PipelineConfig, data: TrainingData) -> ParserConfig:
     if data.shared_vectors is not None:
         parser = replace(parser, training=replace(parser.training, freeze_external=True))
     if config.reads_all_tags:
-        kinds = data.train.tag_kinds
-        tags = next(name for name, chosen in TAGS.items() if chosen == kinds)
+        tags = next(name for name, kinds in TAGS.items() if kinds == data.train.tag_kinds)
         parser = replace(parser, network=replace(parser.network, tags=tags))
     return parser

@@ -182,13 +182,9 @@ class TrainingLoop:
         arrays: dict[str, Any] = {f"parameters/{name}": array for name, array in self.task.arrays.items()}
         arrays |= {f"optimizer/{name}": tensor.numpy() for name, tensor in self.optimizer.state().items()}
         arrays |= {f"average/{name}": array for name, array in self.average.state().items()}
-        facts = {
-            **self.task.facts(),
-            "history": self.history,
-            "rng": self.task.rng.bit_generator.state,
-            "n_averaged": self.average.n_updates,
-        }
-        return Checkpoint(facts, arrays)
+        rng_state, n_averaged = self.task.rng.bit_generator.state, self.average.n_updates
+        state = {"history": self.history, "rng": rng_state, "n_averaged": n_averaged}
+        return Checkpoint(self.task.facts() | state, arrays)
 
     def _restore(self, checkpoint: Checkpoint) -> None:
         facts = checkpoint.facts
