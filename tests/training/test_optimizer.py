@@ -1,4 +1,4 @@
-"""The optimizer against Adam written out, and its state across a restart."""
+"""The optimizer against Adam written out, its state across a restart, and the average of the weights."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import torch
 from torch import Tensor
 
 from easyfirst.model.parser_config import TrainingConfig
-from easyfirst.training.optimizer import Optimizer
+from easyfirst.training.optimizer import HEAD_START, Average, Optimizer
 
 SHAPES = {"words.embedding": (6, 3), "words.upos": (4, 2), "words.project": (5, 4), "words.bias": (4,)}
 TABLES = ("words.embedding", "words.upos")
@@ -117,3 +117,42 @@ def test_a_restored_optimizer_goes_on_bit_for_bit(n_before: int) -> None:
     assert optimizer.state().keys() == restored.state().keys()
     for name, value in optimizer.state().items():
         assert torch.equal(value, restored.state()[name]), name
+
+
+def trained_and_frozen() -> dict[str, torch.Tensor]:
+    return {"w": torch.ones(2, 3, requires_grad=True), "table": torch.full((4,), 5.0)}
+
+
+def test_the_mean_forgets_fast_at_first_and_then_with_its_memory() -> None:
+    given = trained_and_frozen()
+    average = Average(given, 0.8)
+    expected = 1.0
+    for update in range(1, 80):
+        given["w"].data.fill_(update)
+        average.update()
+        memory = min(0.8, update / (HEAD_START + update))
+        expected = memory * expected + (1 - memory) * update
+    np.testing.assert_allclose(average.arrays["w"], expected, rtol=1e-5)
+    np.testing.assert_array_equal(average.arrays["table"], 5)
+
+
+def test_without_memory_the_last_weights_are_used() -> None:
+    given = trained_and_frozen()
+    average = Average(given, 0.0)
+    given["w"].data.fill_(7)
+    average.update()
+    np.testing.assert_array_equal(average.arrays["w"], 7)
+    assert average.state() == {}
+
+
+def test_a_restored_mean_goes_on_alike() -> None:
+    given = trained_and_frozen()
+    average = Average(given, 0.9)
+    given["w"].data.fill_(3)
+    average.update()
+    other = Average(given, 0.9)
+    other.load_state({name: array.copy() for name, array in average.state().items()}, average.n_updates)
+    for either in (average, other):
+        given["w"].data.fill_(4)
+        either.update()
+    np.testing.assert_array_equal(average.arrays["w"], other.arrays["w"])

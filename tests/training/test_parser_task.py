@@ -15,7 +15,6 @@ from easyfirst.model.card import NO_LICENCE
 from easyfirst.model.parser_store import load_parser
 from easyfirst.parser import load
 from easyfirst.training.data import Job
-from easyfirst.training.parser_task import ParserTask
 from easyfirst.training.pipeline import FOLDER
 from easyfirst.training.training_loop import METRICS
 from easyfirst.treebank.conllu import read_conllu
@@ -182,8 +181,8 @@ class TestSelection:
 
     def test_the_best_by_las(self, tmp_path: Path, dev: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         """Of equal ones the first: 33.33333 % is not better than 33.333 %."""
-        right = iter([1, 0, 1, 2, 1])
-        monkeypatch.setattr(ParserTask, "scores", lambda task, arrays: scores_with(next(right), of=3))
+        scores = iter([scores_with(n_right, of=3) for n_right in (1, 0, 1, 2, 1)])
+        monkeypatch.setattr(Scorer, "scores", lambda scorer: next(scores))
         kept: list[bool] = []
         weights: list[bytes] = []
 

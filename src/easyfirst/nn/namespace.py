@@ -2,7 +2,7 @@
 
 Parsing runs the networks in NumPy (:data:`NUMPY`), training runs the same functions in PyTorch
 (``easyfirst.training.torch_namespace``). Only LSTMs also have kernels: ``easyfirst.nn.lstm`` for parsing,
-``easyfirst.training.kernels`` and ``easyfirst.training.tree_kernel`` for training.
+``easyfirst.training.kernels`` for training.
 """
 
 from __future__ import annotations

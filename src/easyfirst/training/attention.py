@@ -20,10 +20,8 @@ from easyfirst.nn.arrays import Floats, Ints
 from easyfirst.nn.sequences import Drop
 from easyfirst.parsing.oracle import Gold
 
-ARC_DIM, RELATION_DIM = 200, 64
-"""The sizes of the hidden layers that score arcs and relations, each for a word as head and as modifier."""
-SLOPE = 0.1
-"""The slope of the hidden layers' activation below zero."""
+ARC_DIM, RELATION_DIM = 200, 64  # the hidden layers that score arcs and relations, for heads and for modifiers each
+SLOPE = 0.1  # the slope of the hidden layers' activation below zero
 IGNORED = -100
 PREFIX = "attention."
 
@@ -74,7 +72,8 @@ class Attention:
         queries = _with_one(as_modifier) @ self.arcs
         losses: list[Tensor] = []
         begin = 0
-        for sizes in _alike(lengths):
+        classes = np.ceil(np.log2(lengths))  # of similar lengths, so that there is little padding
+        for sizes in np.split(lengths, np.flatnonzero(np.diff(classes)) + 1):
             starts = begin + np.cumsum(sizes) - sizes
             end = begin + int(sizes.sum())
             is_word = np.arange(sizes[0]) < sizes[:, None]  # (sentence, place)
@@ -85,8 +84,8 @@ class Attention:
             rows = gold.heads[begin:end]
             places = np.where(rows == outside, 0, rows - np.repeat(starts, sizes) + 1)
             target = torch.from_numpy(np.where(rows > outside, IGNORED, places))
-            of_words = scores[torch.from_numpy(is_word)]
-            losses.append(cross_entropy(of_words, target, ignore_index=IGNORED, reduction="sum"))
+            scores = scores[torch.from_numpy(is_word)]
+            losses.append(cross_entropy(scores, target, ignore_index=IGNORED, reduction="sum"))
             begin = end
         return torch.stack(losses).sum()
 
@@ -99,12 +98,6 @@ class Attention:
         by_relation = of_modifiers @ self.relations.movedim(0, 1).flatten(1)
         scores = (by_relation.reshape(len(m), len(self.relations), RELATION_DIM + 1) @ of_heads[:, :, None])[..., 0]
         return cross_entropy(scores, torch.from_numpy(relations[m]), reduction="sum")
-
-
-def _alike(lengths: Ints) -> list[Ints]:
-    """Split lengths, longest first, into groups of similar ones, so that there is little padding."""
-    classes = np.ceil(np.log2(lengths))
-    return np.split(lengths, np.flatnonzero(np.diff(classes)) + 1)
 
 
 def _rows(x: Tensor, rows: Ints) -> Tensor:

@@ -28,8 +28,7 @@ SHA256_DIGITS = 64
 class Checkpoint:
     """The state of a run after an epoch."""
 
-    facts: dict[str, Any]
-    """What JSON can hold: settings, data, history, the state of the random generator."""
+    facts: dict[str, Any]  # what JSON can hold: settings, data, history, the state of the random generator
     arrays: dict[str, npt.NDArray[Any]]
 
     def group(self, name: str) -> dict[str, npt.NDArray[Any]]:

@@ -25,17 +25,12 @@ from easyfirst.model.lexicon import normalise
 from easyfirst.model.settings import check_finite
 from easyfirst.nn.arrays import Floats, Ints
 
-SMOOTHING = 0.75
-"""The power that smooths the distribution of neighbours, in favour of rare ones."""
-WEIGHT = 0.5
-"""The power of the singular values."""
-NOISE = 1e-5
-"""The share of the longest row below which a row is a rounding error: its word has no informative neighbours."""
-SPARE, ROUNDS = 32, 6
-"""The oversampling and the power iterations of the randomised SVD."""
+SMOOTHING = 0.75  # the power that smooths the distribution of neighbours, in favour of rare ones
+WEIGHT = 0.5  # the power of the singular values
+NOISE = 1e-5  # a row shorter than this share of the longest is a rounding error, without informative neighbours
+SPARE, ROUNDS = 32, 6  # the oversampling and the power iterations of the randomised SVD
 _TOO_LONG = ""
-CHUNK = 1 << 22
-"""The number of words whose neighbours are counted at a time."""
+CHUNK = 1 << 22  # the number of words whose neighbours are counted at a time
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,12 +38,9 @@ class CooccurrenceConfig:
     """The settings of counting and of factorisation."""
 
     dim: int = 100
-    window: int = 2
-    """The number of neighbours on each side."""
-    min_count: int = 3
-    """Words that occur less often have no vector."""
-    neighbours: int = 8000
-    """The number of frequent words with a column each; other words share one, and sentence boundaries another."""
+    window: int = 2  # the number of neighbours on each side
+    min_count: int = 3  # words that occur less often have no vector
+    neighbours: int = 8000  # the frequent words with a column each; others share one, sentence boundaries another
     seed: int = 1
 
     def __post_init__(self) -> None:
@@ -63,37 +55,29 @@ class CooccurrenceConfig:
 
 
 def learn_vectors(sentences: Iterable[Sequence[str]], config: CooccurrenceConfig) -> Embeddings:
-    """Return vectors of the normalised forms in the sentences, the most frequent first.
-
-    This takes about sixteen bytes of memory for each word of the text, besides the counts.
-    """
-    text = _read(sentences, config)
-    if len(text.words) < config.dim:
+    """Return vectors of the normalised forms in the sentences, the most frequent first. This takes about sixteen bytes
+    of memory for each word of the text, besides the counts."""
+    words, ids = _read(sentences, config)
+    if len(words) < config.dim:
         raise DataError(
-            f"the text has {len(text.words):,} words that occur {config.min_count} times or more, too few for vectors "
+            f"the text has {len(words):,} words that occur {config.min_count} times or more, too few for vectors "
             f"of {config.dim} numbers; take more text, a smaller dim or a smaller min_count"
         )
-    vectors = _factor(_table(text, config), config).numpy()
+    vectors = _factor(_table(len(words), ids, config), config).numpy()
     lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
     is_informative = lengths > NOISE * lengths.max()
     if not is_informative.any():
         raise DataError("no word of the text has informative neighbours; take more text")
-    return Embeddings(tuple(text.words), np.where(is_informative, vectors / np.where(is_informative, lengths, 1), 0))
+    return Embeddings(tuple(words), np.where(is_informative, vectors / np.where(is_informative, lengths, 1), 0))
 
 
-@dataclass(frozen=True, slots=True)
-class _Text:
-    """The n frequent words, and the text as their numbers; other words are n, sentence boundaries n + 1."""
-
-    words: Sequence[str]
-    ids: Ints
-
-
-def _read(sentences: Iterable[Sequence[str]], config: CooccurrenceConfig) -> _Text:
+def _read(sentences: Iterable[Sequence[str]], config: CooccurrenceConfig) -> tuple[list[str], Ints]:
+    """Return the n frequent words, and the text as their numbers; other words are n, sentence boundaries n + 1."""
     numbers: dict[str, int] = {}
     ids = array("i", [-1] * config.window)
     for sentence in sentences:
-        ids.extend(numbers.setdefault(_counted(form), len(numbers)) for form in sentence)
+        counted = (normalise(form) if len(form) <= MAX_WORD_LENGTH else _TOO_LONG for form in sentence)
+        ids.extend(numbers.setdefault(form, len(numbers)) for form in counted)
         ids.extend([-1] * config.window)
     text = np.frombuffer(ids, dtype=np.int32)
     if not numbers:
@@ -108,24 +92,19 @@ def _read(sentences: Iterable[Sequence[str]], config: CooccurrenceConfig) -> _Te
     places[order] = np.arange(n)
     places[-1] = n + 1
     forms = list(numbers)
-    return _Text([forms[number] for number in order], places[text])
+    return [forms[number] for number in order], places[text]
 
 
-def _counted(form: str) -> str:
-    """Return the form under which a word is counted."""
-    return normalise(form) if len(form) <= MAX_WORD_LENGTH else _TOO_LONG
-
-
-def _table(text: _Text, config: CooccurrenceConfig) -> torch.Tensor:
+def _table(n: int, ids: Ints, config: CooccurrenceConfig) -> torch.Tensor:
     """Return the sparse matrix of positive information, (n_words, positions * columns). The columns of a position are
     the most frequent words, all others, and the sentence boundary."""
-    n, n_columns = len(text.words), min(config.neighbours, len(text.words)) + 2
-    neighbours = np.minimum(text.ids, n_columns - 2)  # (n_text,)
-    neighbours[text.ids == n + 1] = n_columns - 1
+    n_columns = min(config.neighbours, n) + 2
+    neighbours = np.minimum(ids, n_columns - 2)  # (n_text,)
+    neighbours[ids == n + 1] = n_columns - 1
     shifts = [shift for shift in range(-config.window, config.window + 1) if shift]
     found: list[tuple[Ints, Ints, Floats]] = []
     for place, shift in enumerate(shifts):
-        keys, counts = _count(text.ids, neighbours, shift, n, n_columns)
+        keys, counts = _count(ids, neighbours, shift, n, n_columns)
         rows, columns = np.divmod(keys, n_columns)
         values = _information(rows, columns, counts, n, n_columns)
         is_informative = values > 0

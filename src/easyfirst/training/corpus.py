@@ -53,11 +53,8 @@ class ParserCorpus:
         starts = np.cumsum(lengths) - lengths
         n_words = int(lengths.sum())
         rows = np.arange(n_words) + np.repeat(self._starts[numbers] - starts, lengths)
-        heads = self._heads[rows]
-        gold = Gold(
-            heads=np.append(rows_of_heads(heads, np.repeat(starts, lengths), n_words), n_words),
-            relations=np.append(self._relations[rows], 0),
-        )
+        heads = rows_of_heads(self._heads[rows], np.repeat(starts, lengths), n_words)
+        gold = Gold(heads=np.append(heads, n_words), relations=np.append(self._relations[rows], 0))
         return ParserBatch(lengths, drop_words(_select(self.ids, rows), unknown_prob, rng), gold)
 
 
@@ -71,18 +68,14 @@ def _select(ids: WordIds, rows: Ints) -> WordIds:
 
 
 def unknown_probabilities(counts: Ints, alpha: float) -> Floats:
-    """Return p_unk(w) = alpha / (#(w) + alpha) for every row of the vocabulary (section 5.3).
-
-    The unknown word itself is never dropped, so it keeps its external vector.
-    """
+    """Return p_unk(w) = alpha / (#(w) + alpha) for every row of the vocabulary (section 5.3)."""
     prob: Floats = alpha / np.maximum(counts + alpha, np.finfo(np.float64).tiny)
-    prob[UNKNOWN] = 0
+    prob[UNKNOWN] = 0  # it is never dropped, so it keeps its external vector
     return prob
 
 
 def drop_words(ids: WordIds, unknown_prob: Floats, rng: np.random.Generator) -> WordIds:
-    """Replace words by the unknown word at random. Half of them lose their external vector too: rare words often have
-    none."""
+    """Replace random words by the unknown word. Half of them lose their external vector: rare words often have none."""
     is_dropped = rng.random(len(ids.words)) < unknown_prob[ids.words]
     words = np.where(is_dropped, UNKNOWN, ids.words)
     if ids.external is None:

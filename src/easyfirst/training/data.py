@@ -36,10 +36,8 @@ class Job:
     out: Path
     dev: Path | None = None
     vectors: Path | None = None
-    max_vectors: int | None = None
-    """The number of vectors to read from the beginning of the file; None: all."""
-    vector_bits: int = 8
-    """The bits of each number in frozen vectors."""
+    max_vectors: int | None = None  # the number of vectors to read from the beginning of the file; None: all
+    vector_bits: int = 8  # the bits of each number in frozen vectors
     licence: str | None = None
 
 
@@ -48,22 +46,13 @@ class Treebank:
     """The sentences of a file."""
 
     path: str
-    sha256: str
-    """The checksum of the file's content, unpacked."""
+    sha256: str  # the checksum of the file's content, unpacked
     sentences: tuple[Sentence, ...]
-
-    @property
-    def n_words(self) -> int:
-        return sum(map(len, self.sentences))
 
     @property
     def tag_kinds(self) -> tuple[str, ...]:
         """The kinds of tags that at least one word has."""
-        return tuple(
-            kind
-            for kind in TAG_KINDS
-            if any(tag != "_" for sentence in self.sentences for tag in tags_of(sentence, kind))
-        )
+        return tuple(kind for kind in TAG_KINDS if any(set(tags_of(s, kind)) - {"_"} for s in self.sentences))
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,14 +61,10 @@ class TrainingData:
 
     train: Treebank
     dev: Treebank | None = None
-    vectors: Embeddings | None = None
-    """The word vectors, if they are fine-tuned."""
-    shared_vectors: SharedVectors | None = None
-    """The word vectors, if they are frozen."""
-    is_trainable: Sequence[bool] = ()
-    """Which training sentences a parser can learn from; set by :meth:`checked_for_parser`."""
-    note: str = ""
-    """A remark on the training data for the model's card."""
+    vectors: Embeddings | None = None  # the word vectors, if they are fine-tuned
+    shared_vectors: SharedVectors | None = None  # the word vectors, if they are frozen
+    is_trainable: Sequence[bool] = ()  # which training sentences a parser can learn from, if checked_for_parser
+    note: str = ""  # a remark on the training data for the model's card
     has_predicted_tags: bool = False
 
     @classmethod
@@ -96,12 +81,10 @@ class TrainingData:
 
     def checked_for_parser(self, tag_kinds: Sequence[str], *, predicts_tags: bool = False) -> TrainingData:
         """Find the sentences that a parser can learn from; raise :class:`DataError` if there are none, or no tags.
-
-        ``predicts_tags``: the tags of dev will be predicted, so only the training treebank must have them.
-        """
-        for treebank in (self.train, None if predicts_tags else self.dev):
-            if treebank is not None:
-                check_tags_given(treebank, tag_kinds)
+        ``predicts_tags``: the tags of dev will be predicted, so only the training treebank must have them."""
+        check_tags_given(self.train, tag_kinds)
+        if self.dev is not None and not predicts_tags:
+            check_tags_given(self.dev, tag_kinds)
         return replace(self, is_trainable=trainable(self.train))
 
     @property
@@ -124,12 +107,12 @@ class TrainingData:
     @property
     def fingerprint(self) -> dict[str, str | None]:
         """The checksums that must be unchanged to resume a run."""
-        shared = self.shared_vectors.sha256 if self.shared_vectors is not None else None
-        return {
-            "train": self.train.sha256,
-            "dev": self.dev.sha256 if self.dev else None,
-            "vectors": _sha256(self.vectors) if self.vectors else shared,
-        }
+        vectors = self.shared_vectors.sha256 if self.shared_vectors is not None else None
+        if self.vectors is not None:
+            digest = hashlib.sha256("\n".join(self.vectors.words).encode())
+            digest.update(np.ascontiguousarray(self.vectors.vectors).data)
+            vectors = digest.hexdigest()
+        return {"train": self.train.sha256, "dev": self.dev.sha256 if self.dev else None, "vectors": vectors}
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,38 +123,28 @@ class DataReport:
     train_sentences: int
     train_words: int
     relations: int
-    non_projective: int
-    """The training sentences that are skipped because a bottom-up parser cannot build their trees."""
+    non_projective: int  # the training sentences that are skipped because a bottom-up parser cannot build their trees
     non_projective_percent: float
-    unknown_heads: int
-    """The words without a head in the other sentences; they have no loss."""
-    nothing_known: int
-    """The training sentences that are skipped because none of their words has a head."""
+    unknown_heads: int  # the words without a head in the other sentences; they have no loss
+    nothing_known: int  # the training sentences that are skipped because none of their words has a head
     dev: str | None
     dev_sentences: int
     dev_words: int
-    dev_unknown_percent: float
-    """The share of dev words that do not occur in training."""
-    vectors: int | None
-    """The number of external vectors; None without such vectors."""
-    vectors_percent: float
-    """The share of training words that have an external vector."""
+    dev_unknown_percent: float  # the share of dev words that do not occur in training
+    vectors: int | None  # the number of external vectors; None without such vectors
+    vectors_percent: float  # the share of training words that have an external vector
 
 
 def read_treebank(path: str | PathLike[str], *, is_partial: bool = False) -> Treebank:
     """Read all sentences of a file; raise :class:`DataError` if there are none, or one is not a tree.
-
-    ``is_partial``: trees may be incomplete, but their known arcs must be part of a tree.
-    """
+    ``is_partial``: trees may be incomplete, but their known arcs must be part of a tree."""
+    check = check_known_arcs if is_partial else check_tree
     sentences: list[Sentence] = []
     digest = hashlib.sha256()
     with open_file(path) as stream:  # read once: it may be a pipe
         reader = ConlluReader(stream, fspath(path))
         for sentence in reader:
-            if is_partial:
-                check_known_arcs(sentence)
-            else:
-                check_tree(sentence)
+            check(sentence)
             sentences.append(sentence)
             digest.update(sentence.to_bytes())
     digest.update(reader.trailer)
@@ -215,10 +188,12 @@ def describe(
     n_known = sum(not knows_nothing(sentence) for sentence in train.sentences)
     dev_forms = [form for sentence in dev.sentences for form in sentence.forms] if dev else []
     n_unknown = sum(normalise(form) not in vocabulary.words for form in dev_forms)
+    forms, external = [form for sentence in train.sentences for form in sentence.forms], vocabulary.external
+    n_with_vector = 0 if external is None else int(np.count_nonzero(external_ids(external, forms)))
     return DataReport(
         train=train.path,
         train_sentences=n_train,
-        train_words=train.n_words,
+        train_words=len(forms),
         relations=len(vocabulary.relations) + (vocabulary.root_relation not in vocabulary.relations),
         non_projective=n_known - len(kept),
         non_projective_percent=percent(n_known - len(kept), n_train),
@@ -228,19 +203,6 @@ def describe(
         dev_sentences=len(dev.sentences) if dev else 0,
         dev_words=len(dev_forms),
         dev_unknown_percent=percent(n_unknown, len(dev_forms)),
-        vectors=None if vocabulary.external is None else len(vocabulary.external),
-        vectors_percent=percent(_n_with_vector(train, vocabulary), train.n_words),
+        vectors=None if external is None else len(external),
+        vectors_percent=percent(n_with_vector, len(forms)),
     )
-
-
-def _n_with_vector(treebank: Treebank, vocabulary: ParserVocabulary) -> int:
-    if vocabulary.external is None:
-        return 0
-    forms = [form for sentence in treebank.sentences for form in sentence.forms]
-    return int(np.count_nonzero(external_ids(vocabulary.external, forms)))
-
-
-def _sha256(vectors: Embeddings) -> str:
-    digest = hashlib.sha256("\n".join(vectors.words).encode())
-    digest.update(np.ascontiguousarray(vectors.vectors).data)
-    return digest.hexdigest()

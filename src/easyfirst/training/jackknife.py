@@ -31,7 +31,6 @@ from easyfirst.model.part import TAGGER
 from easyfirst.model.shared_vectors import SharedVectors
 from easyfirst.model.tagger_config import TaggerConfig, TaggerTraining
 from easyfirst.model.tagger_store import load_tagger
-from easyfirst.nn.parser_network import TAG_KINDS
 from easyfirst.text.tagging import Tagger, Tags
 from easyfirst.training.checkpoint import FILE, has_checkpoint
 from easyfirst.training.tagger_task import TaggerTask, accuracies
@@ -41,8 +40,7 @@ from easyfirst.treebank.sentence import Sentence
 
 THREAD_VARIABLES = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
 SECONDS_TO_END = 5.0
-DOCUMENTS_A_FOLD = 5
-"""With fewer documents than this, folds are made of sentences."""
+DOCUMENTS_A_FOLD = 5  # with fewer documents a fold than this, folds are made of sentences
 
 
 class FoldProgress(Progress, Protocol):
@@ -56,17 +54,14 @@ class FoldProgress(Progress, Protocol):
 class Fold:
     """The sentences to tag, and those to train the tagger on."""
 
-    number: int
-    """The number of the fold, from 1."""
+    number: int  # from 1
     held_out: Sequence[Sentence]
     others: Sequence[Sentence]
     config: TaggerConfig
     training: TaggerTraining
     vectors: SharedVectors | None
-    folder: Path
-    """The place of ``fold-<number>.json``, the result, and of ``fold-<number>``, the training run."""
-    fingerprint: str
-    """The checksum of all sentences and settings. A result with another one is from a different run."""
+    folder: Path  # the place of ``fold-<number>.json``, the result, and of ``fold-<number>``, the training run
+    fingerprint: str  # the checksum of all sentences and settings, by which results of other runs are refused
 
     @property
     def result(self) -> Path:
@@ -107,22 +102,16 @@ def jackknife(
     if jobs < 1:
         raise ConfigError(f"jobs is {jobs}; it must be at least 1")
     fold_of = _deal(_documents(sentences, n_folds), n_folds, seed)
-    fingerprint = _fingerprint(sentences, [n_folds, seed, asdict(config), asdict(training)], vectors)
-    folds = [
-        Fold(
-            number=number,
-            held_out=[sentence for sentence, fold in zip(sentences, fold_of, strict=True) if fold == number],
-            others=[sentence for sentence, fold in zip(sentences, fold_of, strict=True) if fold != number],
-            config=config,
-            training=training,
-            vectors=vectors,
-            folder=folder,
-            fingerprint=fingerprint,
-        )
-        for number in range(1, n_folds + 1)
-    ]
-    if not resume:
-        forget_folds(folder)
+    settings = [[n_folds, seed, asdict(config), asdict(training)], vectors.sha256 if vectors else None]
+    content = json.dumps(settings).encode() + b"".join(sentence.to_bytes() for sentence in sentences)
+    fingerprint = hashlib.sha256(content).hexdigest()
+    folds: list[Fold] = []
+    for number in range(1, n_folds + 1):
+        held_out = [sentence for sentence, fold in zip(sentences, fold_of, strict=True) if fold == number]
+        others = [sentence for sentence, fold in zip(sentences, fold_of, strict=True) if fold != number]
+        folds.append(Fold(number, held_out, others, config, training, vectors, folder, fingerprint))
+    for path in () if resume else fold_files(folder):
+        path.unlink()
     results: dict[int, Iterator[Tags]] = {}
     for fold, result in _run_all(folds, progress, jobs):
         progress.fold_end(fold.number, n_folds, result.accuracy)
@@ -136,21 +125,8 @@ def check_folds(n_folds: int, n_sentences: int) -> None:
         raise ConfigError(f"{n_folds} folds of {n_sentences} sentences; choose from 2 to {n_sentences} folds")
 
 
-def has_folds(folder: Path) -> bool:
-    """Return whether there is a run to resume."""
-    return bool(_files(folder))
-
-
-def forget_folds(folder: Path) -> None:
-    """Delete the results and checkpoints of an old run."""
-    try:
-        for path in _files(folder):
-            path.unlink(missing_ok=True)
-    except OSError as error:
-        raise ModelError(f"{folder} cannot be written: {error.strerror or error}") from error
-
-
-def _files(folder: Path) -> list[Path]:
+def fold_files(folder: Path) -> list[Path]:
+    """Return the results and checkpoints from which a run can be resumed."""
     return [*folder.glob("fold-*.json"), *folder.glob(f"fold-*/{FILE}")]
 
 
@@ -174,13 +150,6 @@ def _deal(documents: Sequence[int], n_folds: int, seed: int) -> list[int]:
     return np.repeat(folds, documents).tolist()
 
 
-def _fingerprint(sentences: Sequence[Sentence], settings: object, vectors: SharedVectors | None) -> str:
-    digest = hashlib.sha256(json.dumps([settings, vectors.sha256 if vectors else None]).encode())
-    for sentence in sentences:
-        digest.update(sentence.to_bytes())
-    return digest.hexdigest()
-
-
 def _run_all(folds: Sequence[Fold], progress: Progress, jobs: int) -> Iterator[tuple[Fold, FoldResult]]:
     """Yield each fold when it is done."""
     waiting: list[Fold] = []
@@ -192,8 +161,8 @@ def _run_all(folds: Sequence[Fold], progress: Progress, jobs: int) -> Iterator[t
     if jobs == 1 or len(waiting) <= 1:
         for fold in waiting:
             yield fold, run_fold(fold, _WithFold(progress, fold.number))
-        return
-    yield from _run_in_processes(waiting, jobs)
+    else:
+        yield from _run_in_processes(waiting, jobs)
 
 
 def _run_in_processes(folds: Sequence[Fold], jobs: int) -> Iterator[tuple[Fold, FoldResult]]:
@@ -204,37 +173,41 @@ def _run_in_processes(folds: Sequence[Fold], jobs: int) -> Iterator[tuple[Fold, 
             running = {pool.submit(run_fold, fold): fold for fold in folds}
         for done in as_completed(running):
             yield running[done], done.result()
+        pool.shutdown()
     except BrokenProcessPool:
-        _stop(pool)
         raise ModelError("a process that trained a fold was killed; continue with --resume and fewer --jobs") from None
-    except BaseException:  # also when the generator is closed
-        _stop(pool)
-        raise
-    pool.shutdown()
+    finally:  # end the processes that are left, also when the generator is closed; their checkpoints are kept
+        processes: list[BaseProcess] = list((getattr(pool, "_processes", None) or {}).values())
+        pool.shutdown(wait=False, cancel_futures=True)
+        for process in processes:
+            process.terminate()
+        for process in processes:
+            process.join(SECONDS_TO_END)
+
+
+@contextmanager
+def _one_thread_each() -> Generator[None]:
+    """Limit processes started in this context to one thread each, by their environment."""
+    kept = {name: os.environ[name] for name in THREAD_VARIABLES if name in os.environ}
+    os.environ.update(dict.fromkeys(THREAD_VARIABLES, "1"))
+    try:
+        yield
+    finally:
+        for name in THREAD_VARIABLES:
+            del os.environ[name]
+        os.environ.update(kept)
 
 
 def _follow_parent() -> None:
-    """Leave interrupts to the parent process, and exit when it is killed, so that no process is still training when the
-    run is resumed."""
+    """Leave interrupts to the parent, and exit when it is killed, so that a resumed run is the only one."""
+
+    def end_with_parent() -> None:
+        if (parent := parent_process()) is not None:
+            parent.join()
+            os._exit(1)
+
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    threading.Thread(target=_end_with_parent, daemon=True).start()
-
-
-def _end_with_parent() -> None:
-    parent = parent_process()
-    if parent is not None:
-        parent.join()
-        os._exit(1)
-
-
-def _stop(pool: ProcessPoolExecutor) -> None:
-    """Terminate the pool's processes. Their checkpoints keep the finished epochs."""
-    processes: list[BaseProcess] = list((getattr(pool, "_processes", None) or {}).values())
-    pool.shutdown(wait=False, cancel_futures=True)
-    for process in processes:
-        process.terminate()
-    for process in processes:
-        process.join(SECONDS_TO_END)
+    threading.Thread(target=end_with_parent, daemon=True).start()
 
 
 class _WithFold:
@@ -252,23 +225,16 @@ class _WithFold:
 
 def run_fold(fold: Fold, progress: Progress | None = None) -> FoldResult:
     """Train on the other folds, resuming an interrupted run, and tag this one."""
-    tagger_path = fold.run / TAGGER
-    task = TaggerTask(
-        fold.others,
-        fold.config,
-        fold.training,
-        vectors=fold.vectors,
-        out=tagger_path,
-        fingerprint={"jackknife": fold.fingerprint},
-    )
+    out, same = fold.run / TAGGER, {"jackknife": fold.fingerprint}
+    task = TaggerTask(fold.others, fold.config, fold.training, vectors=fold.vectors, out=out, fingerprint=same)
     TrainingLoop(task, fold.run, resume=has_checkpoint(fold.run)).run(progress or Silent())
-    tagger = Tagger(load_tagger(tagger_path, fold.vectors))
+    tagger = Tagger(load_tagger(out, fold.vectors))
     predicted = tagger.predict([sentence.forms for sentence in fold.held_out])
-    result = FoldResult(predicted, accuracies(fold.held_out, predicted))
-    content = {"fingerprint": fold.fingerprint, "tags": list(predicted), "accuracy": dict(result.accuracy)}
+    accuracy = accuracies(fold.held_out, predicted)
+    content = {"fingerprint": fold.fingerprint, "tags": list(predicted), "accuracy": accuracy}
     replace_file(fold.result, json.dumps(content, ensure_ascii=False).encode())
     (fold.run / FILE).unlink()
-    return result
+    return FoldResult(predicted, accuracy)
 
 
 def _read_result(fold: Fold) -> FoldResult | None:
@@ -281,27 +247,11 @@ def _read_result(fold: Fold) -> FoldResult | None:
             f"{fold.result} was made with other sentences or settings; resume with the same ones, or start again with "
             "--overwrite"
         )
-    return FoldResult(
-        [{kind: tuple(column) for kind, column in tags.items()} for tags in values["tags"]], values["accuracy"]
-    )
+    tags = [{kind: tuple(column) for kind, column in tags.items()} for tags in values["tags"]]
+    return FoldResult(tags, values["accuracy"])
 
 
 def _retagged(sentence: Sentence, tags: Tags) -> Sentence:
     """Replace the tags. A column that the tagger does not predict is emptied."""
-    columns = {kind: tags.get(kind, ("_",) * len(sentence)) for kind in TAG_KINDS}
-    return sentence.with_tags(upos=columns["upos"], xpos=columns["xpos"])
-
-
-@contextmanager
-def _one_thread_each() -> Generator[None]:
-    """Limit processes started in this context to one thread each, by their environment."""
-    kept = {name: os.environ.get(name) for name in THREAD_VARIABLES}
-    os.environ.update(dict.fromkeys(THREAD_VARIABLES, "1"))
-    try:
-        yield
-    finally:
-        for name, value in kept.items():
-            if value is None:
-                del os.environ[name]
-            else:
-                os.environ[name] = value
+    empty = ("_",) * len(sentence)
+    return sentence.with_tags(upos=tags.get("upos", empty), xpos=tags.get("xpos", empty))

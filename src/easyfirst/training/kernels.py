@@ -3,9 +3,6 @@
 A recurrent network is many small operations, and PyTorch spends more time on tracking each than on computing it. These
 two functions do the same maths as ``easyfirst.nn`` (tests compare values and gradients) in NumPy, on the memory of the
 tensors. The gradient of a weight matrix takes one product instead of one for each step.
-
-This module has the parts that both use, and the function for sequences. ``easyfirst.training.tree_kernel`` has the one
-for trees.
 """
 
 from __future__ import annotations
@@ -20,6 +17,8 @@ from torch import Tensor
 
 from easyfirst.nn.activations import lstm_gates_, tanh
 from easyfirst.nn.arrays import Floats, Ints
+from easyfirst.nn.rnn import Layer
+from easyfirst.nn.trees import LEFT, RIGHT
 
 
 def gates_of(gates: Floats) -> tuple[Floats, Floats, Floats, Floats]:
@@ -69,22 +68,18 @@ def joined(rows: Iterable[Ints]) -> Ints:
     return np.concatenate([np.zeros(0, dtype=np.int64), *rows])
 
 
-@dataclass(frozen=True, slots=True)
-class _LayerRun:
-    """The forward pass of a layer, kept for the backward pass. Words are ordered by time step."""
+class LstmLayer(torch.autograd.Function):
+    """One layer over packed sequences in both directions: ``easyfirst.nn.sequences.run_layer`` for an LSTM.
 
-    times: list[tuple[slice, slice | None]]
-    """The words of each time step, and the words before them in their sentences."""
-    gates: Floats  # (2, n_words, 4 * dim)
-    c: Floats  # (2, n_words, dim)
-    tanh_c: Floats
-    h: Floats
+    Words are ordered by time step, and sentences by length: the first ``n_active`` ones reach a step.
+    """
 
-    @classmethod
-    def of(cls, z: Floats, recurrent: Floats, n_active: Sequence[int]) -> _LayerRun:
-        """Run the layer. ``z``: the inputs' part of the pre-activations; overwritten."""
-        h, c, tanh_c = (np.empty((2, z.shape[1], z.shape[2] // 4), dtype=z.dtype) for _ in range(3))
-        times: list[tuple[slice, slice | None]] = []
+    @staticmethod
+    def forward(ctx: Any, x: Tensor, weights: Tensor, recurrent: Tensor, bias: Tensor, n_active: list[int]) -> Tensor:
+        z = np.matmul(x.numpy(), weights.numpy())  # (2, n_words, 4 * dim) the pre-activations, later the gates
+        z += bias.numpy()
+        c, tanh_c, h = (np.empty((2, z.shape[1], z.shape[2] // 4), dtype=z.dtype) for _ in range(3))
+        times: list[tuple[slice, slice | None]] = []  # the words of each time step, and those before them
         before = begin = 0
         for n in n_active:
             times.append((slice(begin, begin + n), slice(before, before + n) if times else None))
@@ -92,54 +87,203 @@ class _LayerRun:
         for now, then in times:
             z_now, c_before = z[:, now], None
             if then is not None:
-                z_now += np.matmul(h[:, then], recurrent)
+                z_now += np.matmul(h[:, then], recurrent.numpy())
                 c_before = c[:, then]
             step(z_now, c_before, c[:, now], tanh_c[:, now], h[:, now])
-        return cls(times, z, c, tanh_c, h)
+        ctx.times, ctx.states = times, (z, c, tanh_c, h)
+        ctx.save_for_backward(x, weights, recurrent)
+        return torch.from_numpy(h)
 
-    def rows_before(self) -> Ints:
-        """Return the word before each word, except for those of the first time step."""
-        return joined(np.arange(then.start, then.stop) for _, then in self.times if then is not None)
-
-    def gradient(self, recurrent: Floats, c_before: Floats, grad_h: Floats) -> Floats:
-        """Return the gradient of the pre-activations: (2, n_words, 4 * dim). ``grad_h`` is overwritten."""
-        grad_z, h_by_c = slopes_of(self.gates, self.tanh_c, c_before)
-        grad_c = np.zeros_like(self.c)
-        forget, *_ = gates_of(self.gates)
-        recurrent_back = np.swapaxes(recurrent, 1, 2)
-        for now, then in reversed(self.times):
+    @staticmethod
+    def backward(ctx: Any, *grads: Any) -> Any:
+        x_back, weights_back, recurrent_back = (np.swapaxes(tensor.numpy(), 1, 2) for tensor in ctx.saved_tensors)
+        gates, c, tanh_c, h = ctx.states
+        rows_before = joined(np.arange(then.start, then.stop) for _, then in ctx.times if then is not None)
+        first = c.shape[1] - len(rows_before)  # the number of words of the first time step
+        c_before = np.zeros_like(c)
+        c_before[:, first:] = c[:, rows_before]
+        grad_z, h_by_c = slopes_of(gates, tanh_c, c_before)
+        grad_h, grad_c = grads[0].numpy().copy(), np.zeros_like(c)
+        forget, *_ = gates_of(gates)
+        for now, then in reversed(ctx.times):
             step_back(grad_z[:, now], h_by_c[:, now], grad_c[:, now], grad_h[:, now])
             if then is not None:
                 grad_h[:, then] += np.matmul(grad_z[:, now], recurrent_back)
                 grad_c[:, then] += grad_c[:, now] * forget[:, now]
-        return grad_z
+        return (
+            torch.from_numpy(np.matmul(grad_z, weights_back)),
+            torch.from_numpy(np.matmul(x_back, grad_z)),
+            torch.from_numpy(np.matmul(np.swapaxes(h[:, rows_before], 1, 2), grad_z[:, first:])),
+            torch.from_numpy(grad_z.sum(axis=1, keepdims=True)),
+            None,
+        )
 
 
-class LstmLayer(torch.autograd.Function):
-    """One layer over packed sequences in both directions: ``easyfirst.nn.sequences.run_layer`` for an LSTM."""
+@dataclass(frozen=True, slots=True)
+class Level:
+    """Attachments on one side that depend only on lower levels. ``before`` and ``modifiers``: pool rows."""
+
+    side: int
+    begin: int  # among all needed attachments
+    before: Ints  # (n,)
+    modifiers: Ints  # (n, 2)
+
+    @property
+    def rows(self) -> slice:
+        return slice(self.begin, self.begin + len(self.before))
+
+
+@dataclass(frozen=True, slots=True)
+class _TreeRun:
+    """The forward pass, kept for the backward pass. Attachments (n) are ordered by level."""
+
+    levels: Sequence[Level]
+    n_leaves: int
+    pool: Floats  # (n_leaves + n, state)
+    c: Floats  # (n, 2 * dim) of the modifiers
+    encoded: Floats  # (n, vector_dim)
+    gates: list[Floats]  # (n, 4 * dim) of each layer
+    tanh_c: list[Floats]  # (n, dim) of each layer
+
+    @classmethod
+    def of(
+        cls, leaves: Floats, relations: Floats, encode: Floats, levels: Sequence[Level], layers: Sequence[Layer]
+    ) -> _TreeRun:
+        """Compute all states, from the leaves up."""
+        n, dim = len(relations), layers[0].dim
+        n_leaves, width = leaves.shape
+        pool = np.empty((n_leaves + n, width), dtype=leaves.dtype)
+        pool[:n_leaves] = leaves
+        c = np.empty((n, 2 * dim), dtype=pool.dtype)
+        gates = [np.empty((n, 4 * dim), dtype=pool.dtype) for _ in layers]
+        tanh_c = [np.empty((n, dim), dtype=pool.dtype) for _ in layers]
+        run = cls(levels, n_leaves, pool, c, relations.copy(), gates, tanh_c)
+        for level in levels:
+            run._climb(level, encode, layers)
+        return run
+
+    @property
+    def dim(self) -> int:
+        return self.c.shape[1] // 2
+
+    def columns(self, k: int) -> tuple[slice, slice]:
+        """Return the columns of c and h of a layer in a state."""
+        begin, dim = 2 * k * self.dim, self.dim
+        return slice(begin, begin + dim), slice(begin + dim, begin + 2 * dim)
+
+    def above(self, rows: slice) -> slice:
+        """Return the places in the pool of the states after attachments."""
+        return slice(self.n_leaves + rows.start, self.n_leaves + rows.stop)
+
+    def _climb(self, level: Level, encode: Floats, layers: Sequence[Layer]) -> None:
+        now, side, dim = level.rows, level.side, self.dim
+        c = self.c[now]
+        np.take(self.pool[:, -dim:], level.modifiers, axis=0, out=c.reshape(-1, 2, dim), mode="clip")
+        x = self.encoded[now]
+        x += np.matmul(c, encode)
+        tanh(x, out=x)
+        old, new = self.pool[level.before], self.pool[self.above(now)]
+        for k, layer in enumerate(layers):
+            in_c, in_h = self.columns(k)
+            z = np.matmul(x, layer.input[side], out=self.gates[k][now])
+            z += np.matmul(old[:, in_h], layer.recurrent[side])
+            z += layer.bias[side]
+            x = new[:, in_h]
+            step(z, old[:, in_c], new[:, in_c], self.tanh_c[k][now], x)
+
+
+@dataclass(frozen=True, slots=True)
+class _TreeGradient:
+    """The gradients of a forward pass, computed from the top down."""
+
+    run: _TreeRun
+    before: Floats  # (n, state) the states of the heads before their attachments
+    pool: Floats  # (n_leaves + n, state)
+    encoded: Floats  # (n, vector_dim) of W^e (c ∘ relation) + b
+    z: list[Floats]  # (n, 4 * dim) of each layer's pre-activations
+
+    @classmethod
+    def of(cls, run: _TreeRun, pool: Floats, encode: Floats, layers: Sequence[Layer]) -> _TreeGradient:
+        """Compute all gradients. ``pool``: the gradient of the loss by all states; overwritten."""
+        before = run.pool[joined(level.before for level in run.levels)]
+        pairs = [slopes_of(run.gates[k], run.tanh_c[k], before[:, run.columns(k)[0]]) for k in range(len(layers))]
+        h_by_c = [of_c for _, of_c in pairs]
+        gradient = cls(run, before, pool, 1 - run.encoded * run.encoded, [of_gates for of_gates, _ in pairs])
+        for level in reversed(run.levels):
+            gradient._descend(level, h_by_c, encode, layers)
+        return gradient
+
+    def _descend(self, level: Level, h_by_c: Sequence[Floats], encode: Floats, layers: Sequence[Layer]) -> None:
+        run, now, side, dim = self.run, level.rows, level.side, self.run.dim
+        after = self.pool[run.above(now)]
+        before = np.empty_like(after)
+        for k in reversed(range(len(layers))):
+            in_c, in_h = run.columns(k)
+            z, grad_c = self.z[k][now], after[:, in_c]
+            step_back(z, h_by_c[k][now], grad_c, after[:, in_h])
+            np.multiply(grad_c, run.gates[k][now, :dim], out=before[:, in_c])
+            before[:, in_h] = np.matmul(z, layers[k].recurrent[side].T)
+            grad_x = np.matmul(z, layers[k].input[side].T)
+            if k:
+                _, in_x = run.columns(k - 1)
+                after[:, in_x] += grad_x
+            else:
+                self.encoded[now] *= grad_x
+        self.pool[level.before] += before  # every version has at most one successor
+        of_modifiers = np.matmul(self.encoded[now], encode.T).reshape(-1, dim)
+        self.pool[level.modifiers.reshape(-1), -dim:] += of_modifiers  # and is a modifier at most once
+
+    def of_layers(self) -> list[Floats]:
+        """Return the gradients of each layer's input weights, recurrent weights and bias."""
+        run = self.run
+        by_side = [
+            joined(np.arange(level.rows.start, level.rows.stop) for level in run.levels if level.side == side)
+            for side in (LEFT, RIGHT)
+        ]
+        grads: list[Floats] = []
+        x = run.encoded
+        for k, grad_z in enumerate(self.z):
+            _, in_h = run.columns(k)
+            h = self.before[:, in_h]
+            z = [grad_z[rows] for rows in by_side]
+            grads += [
+                np.stack([x[rows].T @ z[side] for side, rows in enumerate(by_side)]),
+                np.stack([h[rows].T @ z[side] for side, rows in enumerate(by_side)]),
+                np.stack([part.sum(axis=0, keepdims=True) for part in z]),
+            ]
+            x = run.pool[run.n_leaves :, in_h]
+        return grads
+
+
+def _layers(weights: Sequence[Tensor]) -> list[Layer]:
+    arrays = [tensor.numpy() for tensor in weights]
+    return [Layer(*arrays[at : at + 3]) for at in range(0, len(arrays), 3)]
+
+
+class LstmTrees(torch.autograd.Function):
+    """All states above the leaves, level by level: ``easyfirst.nn.trees.attach`` for an LSTM.
+
+    Arguments: the leaves' states (left ones, then right ones), rows of the relation table for every attachment, W^e's
+    part that reads c, the levels, and for each layer its input and recurrent weights and bias. Returns the whole pool.
+    """
 
     @staticmethod
-    def forward(ctx: Any, x: Tensor, weights: Tensor, recurrent: Tensor, bias: Tensor, n_active: list[int]) -> Tensor:
-        z = np.matmul(x.numpy(), weights.numpy())  # (2, n_words, 4 * dim)
-        z += bias.numpy()
-        ctx.run = _LayerRun.of(z, recurrent.numpy(), n_active)
-        ctx.save_for_backward(x, weights, recurrent)
-        return torch.from_numpy(ctx.run.h)
+    def forward(
+        ctx: Any, leaves: Tensor, relations: Tensor, encode: Tensor, levels: Sequence[Level], *weights: Tensor
+    ) -> Tensor:
+        ctx.run = _TreeRun.of(leaves.numpy(), relations.numpy(), encode.numpy(), levels, _layers(weights))
+        ctx.save_for_backward(encode, *weights)
+        return torch.from_numpy(ctx.run.pool)
 
     @staticmethod
     def backward(ctx: Any, *grads: Any) -> Any:
-        x, weights, recurrent = (tensor.numpy() for tensor in ctx.saved_tensors)
-        run: _LayerRun = ctx.run
-        rows_before = run.rows_before()
-        first = x.shape[1] - len(rows_before)
-        c_before = np.zeros_like(run.c)
-        c_before[:, first:] = run.c[:, rows_before]
-        grad_z = run.gradient(recurrent, c_before, grads[0].numpy().copy())
-        h_before = run.h[:, rows_before]
+        encode, *weights = ctx.saved_tensors
+        run: _TreeRun = ctx.run
+        gradient = _TreeGradient.of(run, grads[0].numpy().copy(), encode.numpy(), _layers(weights))
         return (
-            torch.from_numpy(np.matmul(grad_z, np.swapaxes(weights, 1, 2))),
-            torch.from_numpy(np.matmul(np.swapaxes(x, 1, 2), grad_z)),
-            torch.from_numpy(np.matmul(np.swapaxes(h_before, 1, 2), grad_z[:, first:])),
-            torch.from_numpy(grad_z.sum(axis=1, keepdims=True)),
+            torch.from_numpy(gradient.pool[: run.n_leaves]),
+            torch.from_numpy(gradient.encoded),
+            torch.from_numpy(run.c.T @ gradient.encoded),
             None,
+            *map(torch.from_numpy, gradient.of_layers()),
         )

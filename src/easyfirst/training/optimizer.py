@@ -1,5 +1,5 @@
-"""Adam with the defaults of the paper's toolkit: gradient clipping, slight weight decay, and sparse updates of look-up
-tables."""
+"""Adam with the defaults of the paper's toolkit (gradient clipping, slight weight decay, sparse updates of look-up
+tables), and the average of the weights over the updates, which generalises better than the last weights."""
 
 from __future__ import annotations
 
@@ -10,8 +10,10 @@ from torch import Tensor
 
 from easyfirst.model.parser_config import TrainingConfig
 from easyfirst.model.settings import TrainingSettings
+from easyfirst.nn.arrays import Floats
 
 TINY = 1e-30
+HEAD_START = 10  # the delay of the average's warm-up: its memory grows, so that untrained weights are forgotten quickly
 
 
 class Optimizer:
@@ -23,20 +25,16 @@ class Optimizer:
         self.parameters = {name: tensor for name, tensor in parameters.items() if tensor.requires_grad}
         self.config = config
         self._sparse_names = frozenset(sparse)
-        betas = (config.adam_beta1, config.adam_beta2)
-        rate = config.learning_rate
+        rate, betas = config.learning_rate, (config.adam_beta1, config.adam_beta2)
         dense = [tensor for name, tensor in self.parameters.items() if name not in self._sparse_names]
         tables = [tensor for name, tensor in self.parameters.items() if name in self._sparse_names]
-        self._dense = torch.optim.AdamW(
-            dense, lr=rate, betas=betas, weight_decay=config.weight_decay / rate, fused=True
-        )
+        decay = config.weight_decay / rate
+        self._dense = torch.optim.AdamW(dense, lr=rate, betas=betas, weight_decay=decay, fused=True)
         self._sparse = torch.optim.SparseAdam(tables, lr=rate, betas=betas) if tables else None
 
     def step(self, n_losses: int = 1, *, rate_share: float = 1.0) -> float:
         """Update by the mean of ``n_losses`` losses with summed gradients; return the norm of the mean before clipping.
-
-        ``rate_share``: the factor of the learning rate, for a decaying rate.
-        """
+        ``rate_share``: the factor of the learning rate, for a decaying rate."""
         optimizers = [self._dense] if self._sparse is None else [self._dense, self._sparse]
         for optimizer in optimizers:
             for group in optimizer.param_groups:
@@ -66,23 +64,51 @@ class Optimizer:
     def state(self) -> dict[str, Tensor]:
         """Return what a checkpoint must hold, by name."""
         return {
-            f"{name}/{key}": value
+            f"{name}/{key}": torch.as_tensor(value)
             for name, tensor in self.parameters.items()
-            for key, value in self._state_of(name, tensor).items()
+            for key, value in self._optimizer_of(name).state.get(tensor, {}).items()
         }
 
     def load_state(self, state: Mapping[str, Tensor]) -> None:
         """Restore the state from a checkpoint."""
         for path, value in state.items():
             name, key = path.rsplit("/", 1)
-            tensor = self.parameters[name]
-            self._optimizer_of(name).state[tensor][key] = (
-                int(value) if key == "step" and name in self._sparse_names else value
-            )
+            is_count = key == "step" and name in self._sparse_names
+            self._optimizer_of(name).state[self.parameters[name]][key] = int(value) if is_count else value
 
     def _optimizer_of(self, name: str) -> torch.optim.Optimizer:
         return self._sparse if self._sparse is not None and name in self._sparse_names else self._dense
 
-    def _state_of(self, name: str, tensor: Tensor) -> dict[str, Tensor]:
-        state = self._optimizer_of(name).state.get(tensor, {})
-        return {key: torch.as_tensor(value) for key, value in state.items()}
+
+class Average:
+    """The mean of parameters: ``mean += (1 - memory) * (weights - mean)`` after each update."""
+
+    def __init__(self, parameters: Mapping[str, Tensor], memory: float) -> None:
+        self._parameters, self._memory, self.n_updates = dict(parameters), memory, 0
+        trained = {name: tensor for name, tensor in parameters.items() if tensor.requires_grad}
+        self._mean = {name: tensor.detach().clone() for name, tensor in trained.items()} if memory else {}
+
+    def update(self) -> None:
+        """Add the current parameters to the mean. Call it after each update."""
+        if not self._mean:
+            return
+        self.n_updates += 1
+        memory = min(self._memory, self.n_updates / (HEAD_START + self.n_updates))
+        means, weights = list(self._mean.values()), [self._parameters[name] for name in self._mean]
+        with torch.no_grad():
+            torch._foreach_lerp_(means, weights, 1 - memory)  # pyright: ignore[reportPrivateUsage, reportPrivateImportUsage]
+
+    @property
+    def arrays(self) -> dict[str, Floats]:
+        """The averaged weights, or the last ones without averaging, as views of the tensors."""
+        return {name: tensor.detach().numpy() for name, tensor in (self._parameters | self._mean).items()}
+
+    def state(self) -> dict[str, Floats]:
+        """Return what a checkpoint must hold besides ``n_updates``."""
+        return {name: tensor.numpy() for name, tensor in self._mean.items()}
+
+    def load_state(self, state: Mapping[str, Floats], n_updates: int) -> None:
+        """Restore the mean from a checkpoint."""
+        self.n_updates = n_updates
+        for name, array in state.items():
+            self._mean[name].copy_(torch.from_numpy(array.copy()))

@@ -23,8 +23,7 @@ from easyfirst.parsing.loop import Loop
 from easyfirst.parsing.workspace import Workspace
 from easyfirst.training.attention import Attention
 from easyfirst.training.corpus import ParserBatch
-from easyfirst.training.dropout import dropout
-from easyfirst.training.torch_namespace import TORCH
+from easyfirst.training.torch_namespace import TORCH, dropout
 from easyfirst.training.tree_encoder import TreeEncoder
 
 
@@ -32,11 +31,9 @@ from easyfirst.training.tree_encoder import TreeEncoder
 class BatchLoss:
     """The loss of a batch."""
 
-    loss: Tensor | None
-    """The summed loss, with the second task's share; None without violations."""
+    loss: Tensor | None  # the summed loss, with the second task's share; None without violations
     n_violations: int
-    hinge: float
-    """The summed hinge loss, as exploration measured it."""
+    hinge: float  # the summed hinge loss, as exploration measured it
 
 
 class ParserLoss:
@@ -70,15 +67,13 @@ class ParserLoss:
             rng=self._rng,
         )
         self._loop.run(vectors.detach().numpy(), lengths, explorer, self._workspace)
-        second: Tensor | None = None
-        if self._attention is not None:
-            second = self._attention.mean_loss(vectors, batch.lengths, batch.gold, drop)
         n = explorer.n_violations
         if not n:
             return BatchLoss(None, 0, explorer.loss)
         attachments, violations = explorer.attachments(), explorer.violations()
         loss = hinge_losses(self._network, vectors, attachments, violations, margin=training.margin).sum()
-        if second is not None:  # weighted as a share of every violation's loss
+        if self._attention is not None:  # weighted as a share of every violation's loss
+            second = self._attention.mean_loss(vectors, batch.lengths, batch.gold, drop)
             loss = loss + training.attention * n * second
         return BatchLoss(loss, n, explorer.loss)
 

@@ -35,10 +35,8 @@ from easyfirst.training.parser_loss import ParserLoss
 from easyfirst.training.training_loop import Step
 from easyfirst.treebank.scores import Scorer, Scores
 
-MAX_WORDS = 4000
-"""The largest number of words in a batch of several sentences, which bounds its memory."""
-CAUTION = 0.85
-"""The share of the missing violations that a batch aims at, so that few batches overshoot."""
+MAX_WORDS = 4000  # the largest number of words in a batch of several sentences, which bounds its memory
+CAUTION = 0.85  # the share of the missing violations that a batch aims at, so that few batches overshoot
 RATE_MEMORY = 0.9
 MIN_RATE = 1e-4
 
@@ -51,16 +49,12 @@ class EpochStats:
     words: int = 0
     updates: int = 0
     violations: int = 0
-    loss: float = 0.0
-    """The hinge loss, summed over violations."""
+    loss: float = 0.0  # the hinge loss, summed over violations
 
     def summary(self) -> dict[str, Any]:
         """Return the statistics for the metrics, with the mean loss."""
-        return {
-            **asdict(self),
-            "loss": self.loss / max(self.violations, 1),
-            "violations_per_sentence": self.violations / self.sentences,
-        }
+        mean_loss = self.loss / max(self.violations, 1)
+        return asdict(self) | {"loss": mean_loss, "violations_per_sentence": self.violations / self.sentences}
 
 
 class ParserTask:
@@ -87,20 +81,18 @@ class ParserTask:
         sizes = sizes_of(self.vocabulary, table.shape if table is not None else None)
         self.arrays = initial_parser(config.network, sizes, self.rng, external=table)
         self.frozen = frozenset({EXTERNAL} if config.training.freeze_external else ())
-        second: dict[str, Floats] = {}
-        if self.settings.attention:
-            second = initial_attention(config.network.vector_dim, sizes.relations, self.rng)
+        vector_dim = config.network.vector_dim
+        second = initial_attention(vector_dim, sizes.relations, self.rng) if self.settings.attention else {}
         self.arrays |= second
         self.auxiliary = frozenset(second)
-        self.violation_rate = 1.0
-        """The running mean of violations per word. Untrained, every word counts as one."""
+        self.violation_rate = 1.0  # the running mean of violations per word; untrained, every word counts as one
         self._unknown_prob = unknown_probabilities(self.vocabulary.counts, config.training.word_dropout)
         self._licence = job.licence
         self._scores: Scores | None = None
 
     def steps(self, parameters: Mapping[str, Tensor]) -> Iterator[Step]:
         """Yield one epoch of batches whose sizes follow the rate of violations."""
-        loss, stats = ParserLoss(parameters, self.config, self.rng), EpochStats()
+        loss, stats, settings = ParserLoss(parameters, self.config, self.rng), EpochStats(), self.settings
         order = self.rng.permutation(len(self.corpus))
         begin = updated = n_waiting = 0
         while begin < len(order):
@@ -110,7 +102,9 @@ class ParserTask:
             rate = max(found.n_violations / batch.n_words, MIN_RATE)
             self.violation_rate = RATE_MEMORY * self.violation_rate + (1 - RATE_MEMORY) * rate
             n_waiting += found.n_violations
-            is_update = self._is_due(end - updated, n_waiting) or end == len(order)
+            n_sentences = settings.batch_sentences
+            is_due = end - updated >= n_sentences if n_sentences else n_waiting > settings.update_after
+            is_update = is_due or end == len(order)
             stats.sentences += end - begin
             stats.words += batch.n_words
             stats.updates += is_update and n_waiting > 0
@@ -122,12 +116,6 @@ class ParserTask:
             if is_update:
                 updated, n_waiting = end, 0
                 loss.weights_changed()
-
-    def _is_due(self, n_sentences: int, n_waiting: int) -> bool:
-        """Return whether so many sentences, or violations, since the last update are enough for the next."""
-        if self.settings.batch_sentences:
-            return n_sentences >= self.settings.batch_sentences
-        return n_waiting > self.settings.update_after
 
     def _batch_end(self, order: Ints, begin: int, updated: int, n_waiting: int) -> int:
         """Return where in ``order`` the next batch ends. ``updated``: where the last update was."""
@@ -142,14 +130,6 @@ class ParserTask:
 
     def evaluate(self, arrays: Mapping[str, Floats]) -> dict[str, Any] | None:
         """Return UAS and LAS on the dev treebank under each convention."""
-        self._scores = scores = self.scores(arrays)
-        if scores is None:
-            return None
-        conventions = {"ud": scores.ud, "conllx": scores.conllx, "full": scores.full}
-        return {name: {"UAS": round(part.uas, 3), "LAS": round(part.las, 3)} for name, part in conventions.items()}
-
-    def scores(self, arrays: Mapping[str, Floats]) -> Scores | None:
-        """Parse the dev treebank with these weights and score the parses."""
         if self.data.dev is None:
             return None
         sentences, scorer = self.data.dev.sentences, Scorer()
@@ -163,7 +143,9 @@ class ParserTask:
                 system_heads=heads,
                 system_relations=relations,
             )
-        return scorer.scores()
+        self._scores = scores = scorer.scores()
+        conventions = {"ud": scores.ud, "conllx": scores.conllx, "full": scores.full}
+        return {name: {"UAS": round(part.uas, 3), "LAS": round(part.las, 3)} for name, part in conventions.items()}
 
     def criterion(self, scores: Mapping[str, Any]) -> float:
         """Return the LAS of all words."""
@@ -188,12 +170,8 @@ class ParserTask:
 
     def facts(self) -> dict[str, Any]:
         """Return settings, data checksums, violation rate and licence."""
-        return {
-            "config": self.config.to_dict(),
-            "data": self.data.fingerprint,
-            "violation_rate": self.violation_rate,
-            "licence": self._licence,
-        }
+        state = {"violation_rate": self.violation_rate, "licence": self._licence}
+        return {"config": self.config.to_dict(), "data": self.data.fingerprint, **state}
 
     def restore(self, facts: Mapping[str, Any]) -> None:
         """Restore violation rate and licence. Settings and data must be the same, but for the number of epochs."""

@@ -25,7 +25,7 @@ from easyfirst.text.tagging import Tagger
 from easyfirst.training.checkpoint import FILE as CHECKPOINT
 from easyfirst.training.checkpoint import has_checkpoint
 from easyfirst.training.data import DataReport, Job, TrainingData, Treebank
-from easyfirst.training.jackknife import FoldProgress, check_folds, forget_folds, has_folds, jackknife
+from easyfirst.training.jackknife import FoldProgress, check_folds, fold_files, jackknife
 from easyfirst.training.lock import sole_training
 from easyfirst.training.parser_task import ParserTask
 from easyfirst.training.tagger_task import TaggerTask, accuracies
@@ -34,12 +34,10 @@ from easyfirst.training.training_loop import Task, TrainingLoop
 from easyfirst.treebank.sentence import Sentence
 
 PARSER = "parser"
-PARTS = (TOKENIZER, TAGGER, PARSER)
-"""The parts, in the order of their training."""
+PARTS = (TOKENIZER, TAGGER, PARSER)  # the parts, in the order of their training
 FOLDER = "training"
 JACKKNIFE = "jackknife"
-MEMBER = "member-"
-"""The prefix of the folders for the other members of a tagger ensemble, from ``member-2`` on."""
+MEMBER = "member-"  # the prefix of the folders for the other members of a tagger ensemble, from ``member-2`` on
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,20 +46,15 @@ class PipelineConfig:
 
     parts: tuple[str, ...] = PARTS
     parser: ParserConfig = field(default_factory=ParserConfig)
-    reads_all_tags: bool = False
-    """True: the parser reads all kinds of tags in the treebank, whatever its own settings say."""
-    predicted_tags: bool = True
-    """True: the parser is trained on predicted tags; False: on those of the treebank."""
+    reads_all_tags: bool = False  # the parser reads all kinds of tags in the treebank, whatever its own settings say
+    predicted_tags: bool = True  # the parser is trained on predicted tags, not on those of the treebank
     tokenizer: TokenizerConfig = field(default_factory=TokenizerConfig)
     tokenizer_training: TokenizerTraining = field(default_factory=TokenizerTraining)
-    spaces: str = "given"
-    """``none``: the language is written without spaces, and the treebank does not mark them."""
+    spaces: str = "given"  # ``none``: the language is written without spaces, and the treebank does not mark them
     tagger: TaggerConfig = field(default_factory=TaggerConfig)
     tagger_training: TaggerTraining = field(default_factory=TaggerTraining)
-    folds: int = 5
-    """The number of jackknifing folds."""
-    jobs: int = 1
-    """The number of folds that are trained in parallel."""
+    folds: int = 5  # the number of jackknifing folds
+    jobs: int = 1  # the number of folds that are trained in parallel
 
     def __post_init__(self) -> None:
         if not self.parts or any(part not in PARTS for part in self.parts):
@@ -72,8 +65,7 @@ class PipelineProgress(Protocol):
     """Progress callbacks of a whole training."""
 
     def part(self, name: str, n_epochs: int) -> FoldProgress:
-        """Return the callbacks of a part: ``tokenizer``, ``tagger`` (or ``tagger 1 of 2``), ``jackknife`` or
-        ``parser``."""
+        """Return the callbacks of a part: a name in ``PARTS``, ``tagger 1 of 2`` (and so on), or ``jackknife``."""
         ...
 
     def data(self, report: DataReport) -> None:
@@ -92,11 +84,8 @@ def train_pipeline(
     if resume and not any(_has_run(job.out, part) for part in config.parts):
         raise ModelError(f"{job.out}: no checkpoint to resume from; start without --resume")
     shares = TAGGER in config.parts or _settings_file(job.out, TAGGER).is_file()
-    data = TrainingData.read(
-        job,
-        freeze_external=shares or config.parser.training.freeze_external,
-        needs_trees=PARSER in config.parts,
-    )
+    freezes = shares or config.parser.training.freeze_external
+    data = TrainingData.read(job, freeze_external=freezes, needs_trees=PARSER in config.parts)
     config = replace(config, parser=_parser_config(config, data))
     data = _checked(job.out, config, data)
     with sole_training(job.out):
@@ -120,15 +109,8 @@ class _Pipeline:
 
     def train(self, data: TrainingData) -> dict[str, list[dict[str, Any]]]:
         """Train the parts one after the other."""
-        parts = self.config.parts
-        histories: dict[str, list[dict[str, Any]]] = {}
-        if TOKENIZER in parts:
-            histories[TOKENIZER] = self._train_tokenizer(data)
-        if TAGGER in parts:
-            histories[TAGGER] = self._train_tagger(data)
-        if PARSER in parts:
-            histories[PARSER] = self._train_parser(self._tagged(data) if _predicts_tags(self.config) else data)
-        return histories
+        trainers = {TOKENIZER: self._train_tokenizer, TAGGER: self._train_tagger, PARSER: self._train_parser}
+        return {part: trainers[part](data) for part in PARTS if part in self.config.parts}
 
     def _train_tokenizer(self, data: TrainingData) -> list[dict[str, Any]]:
         config, training = self.config, self.config.tokenizer_training
@@ -187,16 +169,12 @@ class _Pipeline:
             jobs=self.config.jobs,
             resume=self.resume,
         )
-        dev = data.dev
-        return replace(
-            data,
-            train=_retagged(data.train, train),
-            dev=None if dev is None else _retagged(dev, tagger.tag([tagger.untagged(s) for s in dev.sentences])),
-            note=f"tags predicted by jackknifing, {self.config.folds} folds",
-            has_predicted_tags=True,
-        )
+        dev = data.dev and _retagged(data.dev, tagger.tag([tagger.untagged(s) for s in data.dev.sentences]))
+        note = f"tags predicted by jackknifing, {self.config.folds} folds"
+        return replace(data, train=_retagged(data.train, train), dev=dev, note=note, has_predicted_tags=True)
 
     def _train_parser(self, data: TrainingData) -> list[dict[str, Any]]:
+        data = self._tagged(data) if _predicts_tags(self.config) else data
         task = ParserTask(self.job, self.config.parser, data)
         loop = self._loop(task, _folder(self.job.out, PARSER))
         self.progress.data(task.report)
@@ -209,13 +187,12 @@ class _Pipeline:
 
 
 def _folder(out: Path, part: str) -> Path:
-    """Return the folder of a part's run."""
     return out / FOLDER if part == PARSER else out / FOLDER / part
 
 
 def _has_run(out: Path, part: str) -> bool:
     """Return whether a part has a run to resume. A parser's run may begin with jackknifing."""
-    return has_checkpoint(_folder(out, part)) or (part == PARSER and has_folds(_folder(out, JACKKNIFE)))
+    return has_checkpoint(_folder(out, part)) or (part == PARSER and bool(fold_files(_folder(out, JACKKNIFE))))
 
 
 def _settings_file(out: Path, part: str) -> Path:
@@ -232,8 +209,7 @@ def _checked(out: Path, config: PipelineConfig, data: TrainingData) -> TrainingD
     if PARSER in config.parts:
         if config.parser.members > 1:
             raise ConfigError("train the members of an ensemble one at a time, then join them by 'easyfirst combine'")
-        kinds = config.parser.network.tag_kinds
-        data = data.checked_for_parser(kinds, predicts_tags=_predicts_tags(config))
+        data = data.checked_for_parser(config.parser.network.tag_kinds, predicts_tags=_predicts_tags(config))
     if TAGGER in config.parts and not data.train.tag_kinds:
         raise DataError("no UPOS or XPOS tags for a tagger to learn; fill in a column", source=data.train.path)
     if _predicts_tags(config):
@@ -257,8 +233,7 @@ def _check_tagger(out: Path, parser: ParserConfig, data: TrainingData) -> None:
 
 def _refuse_other_vectors(out: Path, parts: Sequence[str], data: TrainingData) -> None:
     """Raise :class:`ModelError` if a part that is not trained now was trained with other vectors."""
-    shared = data.shared_vectors
-    given = shared.sha256 if shared is not None else None
+    given = data.shared_vectors.sha256 if data.shared_vectors is not None else None
     if given is None and set(parts) == {TOKENIZER}:  # a tokenizer reads no vectors, and keeps those of the model
         return
     for part in (TAGGER, PARSER):
@@ -275,15 +250,13 @@ def _refuse_other_vectors(out: Path, parts: Sequence[str], data: TrainingData) -
 
 def _forget(out: Path, parts: Sequence[str]) -> None:
     """Delete the old runs of all parts, so that none of them is resumed if this training is killed."""
-    if not out.is_dir():
-        return
+    folders = [_folder(out, part) for part in parts]
+    paths = [path for folder in folders for path in (folder / CHECKPOINT, *folder.glob(f"{MEMBER}*/{CHECKPOINT}"))]
+    if PARSER in parts or TAGGER in parts:
+        paths += fold_files(_folder(out, JACKKNIFE))
     try:
-        for part in parts:
-            folder = _folder(out, part)
-            for path in (folder / CHECKPOINT, *folder.glob(f"{MEMBER}*/{CHECKPOINT}")):
-                path.unlink(missing_ok=True)
-        if PARSER in parts or TAGGER in parts:
-            forget_folds(_folder(out, JACKKNIFE))
+        for path in paths:
+            path.unlink(missing_ok=True)
     except OSError as error:
         raise ModelError(f"{out / FOLDER} cannot be written: {error.strerror or error}") from error
 
@@ -294,21 +267,15 @@ def _refuse_to_overwrite(out: Path, parts: Sequence[str]) -> None:
             raise ModelError(f"{out}: a training run is there; continue with --resume, or start again with --overwrite")
         if _settings_file(out, part).exists():
             raise ModelError(f"{out}: exists already, with a {part}; choose another --out, or use --overwrite")
-    if out.is_dir() and any(_is_foreign(path.relative_to(out)) for path in out.rglob("*") if not path.is_dir()):
+    ours = (CONFIG, VOCABULARY, WEIGHTS, CARD, CONFIDENCE, TOKENIZER, TAGGER, VECTORS, FOLDER)
+    others = [path for path in out.rglob("*") if path.relative_to(out).parts[0] not in ours and not path.is_dir()]
+    if any(path.suffix != ".tmp" for path in others):  # a run killed in its first epoch may leave such files
         raise ModelError(f"{out}: exists already; choose another --out, or use --overwrite")
 
 
-def _is_foreign(path: Path) -> bool:
-    """Return whether a file belongs neither to a part nor to a run that was killed in its first epoch."""
-    ours = (CONFIG, VOCABULARY, WEIGHTS, CARD, CONFIDENCE, TOKENIZER, TAGGER, VECTORS, FOLDER)
-    return path.parts[0] not in ours and path.suffix != ".tmp"
-
-
 def _retagged(treebank: Treebank, sentences: Sequence[Sentence]) -> Treebank:
-    digest = hashlib.sha256()
-    for sentence in sentences:
-        digest.update(sentence.to_bytes())
-    return Treebank(treebank.path, digest.hexdigest(), tuple(sentences))
+    sha256 = hashlib.sha256(b"".join(sentence.to_bytes() for sentence in sentences)).hexdigest()
+    return Treebank(treebank.path, sha256, tuple(sentences))
 
 
 def _parser_config(config: PipelineConfig, data: TrainingData) -> ParserConfig:
@@ -317,7 +284,6 @@ def _parser_config(config: PipelineConfig, data: TrainingData) -> ParserConfig:
     if data.shared_vectors is not None:
         parser = replace(parser, training=replace(parser.training, freeze_external=True))
     if config.reads_all_tags:
-        kinds = data.train.tag_kinds
-        tags = next(name for name, chosen in TAGS.items() if chosen == kinds)
+        tags = next(name for name, kinds in TAGS.items() if kinds == data.train.tag_kinds)
         parser = replace(parser, network=replace(parser.network, tags=tags))
     return parser

@@ -14,7 +14,7 @@ from easyfirst.model.settings import TrainingSettings
 from easyfirst.nn.arrays import Floats
 from easyfirst.nn.sequences import Drop
 from easyfirst.training.checkpoint import require_same
-from easyfirst.training.dropout import dropout
+from easyfirst.training.torch_namespace import dropout
 from easyfirst.training.training_loop import Step
 
 

@@ -1,7 +1,4 @@
-"""Tagger training: a :class:`~easyfirst.training.training_loop.Task` whose loss is the cross-entropy of all tags.
-
-The members of an ensemble are trained one at a time.
-"""
+"""Tagger training: cross-entropy of all tags. The members of an ensemble are trained one at a time."""
 
 from __future__ import annotations
 
@@ -13,6 +10,7 @@ from typing import Any
 import numpy as np
 import torch
 from torch import Tensor
+from torch.nn.functional import cross_entropy
 
 from easyfirst.model.lexicon import UNKNOWN, distinct_forms, tags_of
 from easyfirst.model.shared_vectors import SharedVectors
@@ -32,8 +30,7 @@ from easyfirst.treebank.scores import percent
 from easyfirst.treebank.sentence import Sentence
 
 NOT_GIVEN = -1
-SORTED_AT_ONCE = 16
-"""The number of batches whose sentences are sorted by length together, so that a batch has similar lengths."""
+SORTED_AT_ONCE = 16  # the number of batches sorted by length together, so that a batch has similar lengths
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,7 +71,6 @@ class TaggerTask(SupervisedTask):
         self.out = out
 
     def batches(self, rng: np.random.Generator) -> Iterator[TaggerBatch]:
-        """Return one epoch of the training sentences."""
         return self.corpus.batches(rng)
 
     def loss(self, parameters: Mapping[str, Tensor], batch: TaggerBatch, drop: Drop | None) -> tuple[Tensor, int]:
@@ -84,9 +80,7 @@ class TaggerTask(SupervisedTask):
         external = torch.from_numpy(batch.external) if batch.external is not None else None
         scores = score_tags(TORCH, weights, batch.ids, batch.packing, external=external, spelt=spelt, drop=drop)
         losses = [
-            torch.nn.functional.cross_entropy(
-                scores[kind], torch.from_numpy(gold), ignore_index=NOT_GIVEN, reduction="sum"
-            )
+            cross_entropy(scores[kind], torch.from_numpy(gold), ignore_index=NOT_GIVEN, reduction="sum")
             for kind, gold in batch.gold.items()
         ]
         return torch.stack(losses).sum(), len(batch.ids.words)
@@ -99,7 +93,6 @@ class TaggerTask(SupervisedTask):
         return accuracies(self.dev, tagger.predict([sentence.forms for sentence in self.dev]))
 
     def save(self, arrays: Mapping[str, Floats], epoch: int) -> None:
-        """Write the tagger with these weights."""
         self.model = replace(self.model, arrays={name: array.copy() for name, array in arrays.items()})
         if self.out is not None:
             save_tagger(self.out, self.model)
@@ -107,9 +100,7 @@ class TaggerTask(SupervisedTask):
 
 def accuracies(sentences: Sequence[Sentence], predicted: Sequence[Tags]) -> dict[str, float]:
     """Return the share of correct tags in per cent: the mean of the kinds, each kind, and all kinds of a word at once.
-
-    Words without a gold tag are left out, and so are kinds without any gold tag.
-    """
+    Words without a gold tag are left out, and so are kinds without any gold tag."""
     given = {kind: np.array([tag for s in sentences for tag in tags_of(s, kind)]) for kind in predicted[0]}
     found = {kind: np.array([tag for tags in predicted for tag in tags[kind]]) for kind in given}
     is_given = {kind: tags != "_" for kind, tags in given.items() if (tags != "_").any()}
@@ -136,14 +127,12 @@ class TaggerCorpus:
         self._training = training
         self._lengths = np.array([len(sentence) for sentence in sentences], dtype=np.int64)
         self._starts = np.cumsum(self._lengths) - self._lengths
-        words = [form for sentence in sentences for form in sentence.forms]
-        forms, self._forms = distinct_forms(words)
+        forms, self._forms = distinct_forms([form for sentence in sentences for form in sentence.forms])
         self._word_of_form = vocabulary.word_ids(forms)
         self._spelling = vocabulary.spell(forms)
         self._external = None if vectors is None else look_up(vectors, forms)
         self._gold = {kind: _tag_ids(sentences, kind, tags) for kind, tags in vocabulary.tags.items()}
-        counts = np.zeros(len(vocabulary.words) + 1, dtype=np.int64)
-        np.add.at(counts, self._word_of_form[self._forms], 1)
+        counts = np.bincount(self._word_of_form[self._forms], minlength=len(vocabulary.words) + 1)
         self._unknown_prob = unknown_probabilities(counts, training.word_dropout)
 
     def batches(self, rng: np.random.Generator) -> Iterator[TaggerBatch]:
@@ -184,6 +173,5 @@ def _cut(numbers: Ints, lengths: Ints, max_words: int) -> list[Ints]:
 
 def _tag_ids(sentences: Sequence[Sentence], kind: str, tags: Sequence[str]) -> Ints:
     numbers = {tag: number for number, tag in enumerate(tags)}
-    return np.array(
-        [numbers.get(tag, NOT_GIVEN) for sentence in sentences for tag in tags_of(sentence, kind)], dtype=np.int64
-    )
+    found = [numbers.get(tag, NOT_GIVEN) for sentence in sentences for tag in tags_of(sentence, kind)]
+    return np.array(found, dtype=np.int64)

@@ -8,7 +8,7 @@ kind of it.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence, Sized
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -24,40 +24,25 @@ from easyfirst.model.tokenizer_config import TokenizerConfig
 from easyfirst.model.tokenizer_store import TokenizerModel, save_tokenizer
 from easyfirst.model.tokenizer_vocabulary import SPACE, Characters, TokenizerVocabulary, is_rewritten
 from easyfirst.model.tokenizer_weights import initial_tokenizer
+from easyfirst.nn import tokenizer_network as network
 from easyfirst.nn.arrays import Bools, Floats, Ints
 from easyfirst.nn.sequences import Drop, Packing
-from easyfirst.nn.tokenizer_network import (
-    REWRITTEN,
-    SENTENCE_END,
-    TOKEN_END,
-    WORD_END,
-    read_characters,
-    score_boundaries,
-    score_tokens,
-    token_vectors,
-    tokenizer_of,
-)
+from easyfirst.nn.tokenizer_network import REWRITTEN, SENTENCE_END, TOKEN_END, WORD_END
 from easyfirst.text.sentences import sentences_of
 from easyfirst.text.tokenizing import Tokenizer
 from easyfirst.training.supervised import SupervisedTask
 from easyfirst.training.torch_namespace import TORCH
-from easyfirst.treebank.alignment import Span, SpannedText, align
+from easyfirst.treebank.alignment import SpannedText, align
 from easyfirst.treebank.raw_text import Paragraph, raw_text, read_paragraphs
 from easyfirst.treebank.sentence import Sentence
 
-MAX_STRETCH = 300
-"""The largest number of characters that are read together."""
-BATCH_CHARACTERS, MIN_BATCH_CHARACTERS, MIN_BATCHES = 3000, 500, 100
-"""The size of a batch, and the size down to which it shrinks for a small treebank to make up so many batches."""
-JOIN_PROB = 0.2
-"""The probability that a paragraph is joined with the next."""
-VERSION_PROBS = (0.93, 0.05, 0.02)
-"""The probabilities of a stretch as it is, in lower case and in upper case."""
-UNKNOWN_PROB = 0.01
-"""The probability that a character is unknown."""
+MAX_STRETCH = 300  # the largest number of characters that are read together
+BATCH_CHARACTERS, MIN_BATCH_CHARACTERS, MIN_BATCHES = 3000, 500, 100  # batches shrink to make up so many
+JOIN_PROB = 0.2  # the probability that a paragraph is joined with the next
+VERSION_PROBS = (0.93, 0.05, 0.02)  # the probabilities of a stretch as it is, in lower case and in upper case
+UNKNOWN_PROB = 0.01  # the probability that a character is unknown
 APOSTROPHES = "'\N{RIGHT SINGLE QUOTATION MARK}"
-LEFT_OUT_PROB = 0.03
-"""The probability that an apostrophe in a multiword token is left out: *its* may mean *it's*, as context tells."""
+LEFT_OUT_PROB = 0.03  # the probability that an apostrophe in a multiword token is left out: *its* may mean *it's*
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,19 +75,16 @@ class TokenizerCorpus:
         for paragraph in paragraphs:
             for sentence in paragraph.sentences:
                 for token in sentence:
-                    form = paragraph.text[token.start : token.end]
-                    needs_rule = is_rewritten(form, token.words)
+                    needs_rule = is_rewritten(paragraph.text[token.start : token.end], token.words)
                     start, end = begin + token.start, begin + token.end
                     first.append(row_of[start])
                     last.append(row_of[end - 1])
                     answers.append((token is sentence[-1], needs_rule))
                     is_paragraph_end.append(False)
-                    if not needs_rule:
-                        word_ends = _word_ends(text, start, token.words)
+                    if word_ends := [] if needs_rule else _word_ends(text, start, token.words):
                         boundaries[row_of[word_ends]] = WORD_END
-                        if word_ends:
-                            inside = (place for place in range(start + 1, end - 1) if place not in word_ends)
-                            is_apostrophe[[row_of[place] for place in inside if text[place] in APOSTROPHES]] = True
+                        inside = (place for place in range(start + 1, end - 1) if place not in word_ends)
+                        is_apostrophe[[row_of[place] for place in inside if text[place] in APOSTROPHES]] = True
                     boundaries[row_of[end - 1]] = TOKEN_END
             is_paragraph_end[-1] = True
             begin += len(paragraph.text) + 1
@@ -202,7 +184,8 @@ class TokenizerTask(SupervisedTask):
     def _batch(self, stretches: Sequence[tuple[int, int]], rng: np.random.Generator) -> TokenizerBatch:
         corpus = self._corpus
         spans = [(int(corpus.first[begin]), int(corpus.last[end - 1]) + 1) for begin, end in stretches]
-        written = [np.flatnonzero(self._is_written(span, rng)) for span in spans]
+        apostrophes = [corpus.is_apostrophe[begin:end] for begin, end in spans]
+        written = [np.flatnonzero(~some | (rng.random(len(some)) >= LEFT_OUT_PROB)) for some in apostrophes]
         by_length = sorted(range(len(spans)), key=lambda k: -len(written[k]))
         versions = [corpus.versions[k] for k in rng.choice(3, len(spans), p=VERSION_PROBS)]
         sources = [(versions[k], spans[k][0] + written[k]) for k in by_length]
@@ -225,9 +208,8 @@ class TokenizerTask(SupervisedTask):
             )
 
         weights = np.ones_like(answers)
-        n_tokens = [stretches[k][1] - stretches[k][0] for k in by_tokens]
-        is_complete = np.array([corpus.is_paragraph_end[stretches[k][1] - 1] for k in by_tokens])
-        weights[np.cumsum(n_tokens) - 1, SENTENCE_END] = is_complete
+        n_tokens = [part.stop - part.start for part in parts]
+        weights[np.cumsum(n_tokens) - 1, SENTENCE_END] = [corpus.is_paragraph_end[part.stop - 1] for part in parts]
         weights[:, REWRITTEN] = bool(self.vocabulary.rewriting.rules)
         return TokenizerBatch(
             characters=characters,
@@ -241,18 +223,13 @@ class TokenizerTask(SupervisedTask):
             weights=torch.from_numpy(weights),
         )
 
-    def _is_written(self, span: tuple[int, int], rng: np.random.Generator) -> Bools:
-        """Return which characters are not left out."""
-        is_apostrophe = self._corpus.is_apostrophe[slice(*span)]
-        return ~is_apostrophe | (rng.random(len(is_apostrophe)) >= LEFT_OUT_PROB)
-
     def loss(self, parameters: Mapping[str, Tensor], batch: TokenizerBatch, drop: Drop | None) -> tuple[Tensor, int]:
         """Return the summed cross-entropy of all characters and tokens, and their number."""
-        weights = tokenizer_of(parameters)
-        h = read_characters(TORCH, weights, batch.characters, Packing.of(batch.lengths), drop)
-        boundaries = score_boundaries(TORCH, weights, TORCH.take(h, TORCH.index(batch.rows)))
-        vectors = token_vectors(TORCH, h, batch.first, batch.last)
-        answers = score_tokens(TORCH, weights, vectors, Packing.of(batch.n_tokens), drop)
+        weights = network.tokenizer_of(parameters)
+        h = network.read_characters(TORCH, weights, batch.characters, Packing.of(batch.lengths), drop)
+        boundaries = network.score_boundaries(TORCH, weights, TORCH.take(h, TORCH.index(batch.rows)))
+        vectors = network.token_vectors(TORCH, h, batch.first, batch.last)
+        answers = network.score_tokens(TORCH, weights, vectors, Packing.of(batch.n_tokens), drop)
         of_characters = cross_entropy(boundaries, batch.boundaries, reduction="sum")
         of_tokens = binary_cross_entropy_with_logits(answers, batch.answers, weight=batch.weights, reduction="sum")
         return of_characters + of_tokens, len(batch.rows) + int(batch.weights.sum())
@@ -265,21 +242,16 @@ class TokenizerTask(SupervisedTask):
         tokens = Tokenizer(TokenizerModel(self.config, self.vocabulary, arrays)).tokenize(text)
         system = SpannedText.of(sentences_of(text, tokens))
         scores = {
-            "tokens": _f1(_n_common(gold.tokens, system.tokens), len(gold.tokens), len(system.tokens)),
-            "words": _f1(len(align(gold, system)), len(gold.words), len(system.words)),
-            "sentences": _f1(_n_common(gold.sentences, system.sentences), len(gold.sentences), len(system.sentences)),
+            "tokens": _f1(set(gold.tokens) & set(system.tokens), gold.tokens, system.tokens),
+            "words": _f1(align(gold, system), gold.words, system.words),
+            "sentences": _f1(set(gold.sentences) & set(system.sentences), gold.sentences, system.sentences),
         }
         return {"mean": sum(scores.values()) / len(scores), **scores}
 
     def save(self, arrays: Mapping[str, Floats], epoch: int) -> None:
-        """Write the tokenizer with these weights."""
         if self.out is not None:
             save_tokenizer(self.out, TokenizerModel(self.config, self.vocabulary, arrays))
 
 
-def _n_common(gold: Sequence[Span], system: Sequence[Span]) -> int:
-    return len(set(gold) & set(system))
-
-
-def _f1(n_correct: int, n_gold: int, n_system: int) -> float:
-    return 100 * 2 * n_correct / (n_gold + n_system)
+def _f1(correct: Sized, gold: Sized, system: Sized) -> float:
+    return 100 * 2 * len(correct) / (len(gold) + len(system))

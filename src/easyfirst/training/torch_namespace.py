@@ -1,12 +1,14 @@
-"""The network's array functions in PyTorch: see ``easyfirst.nn.namespace``."""
+"""The network's array functions in PyTorch (see ``easyfirst.nn.namespace``), and dropout."""
 
 from __future__ import annotations
 
+import numpy as np
 import torch
 from torch import Tensor
 
 from easyfirst.nn.namespace import Namespace
 from easyfirst.nn.rnn import Layer
+from easyfirst.nn.sequences import Drop
 from easyfirst.training.kernels import LstmLayer
 
 
@@ -25,3 +27,16 @@ TORCH = Namespace(
     take=lambda x, rows: torch.index_select(x, 0, rows),
     index=torch.from_numpy,
 )
+
+
+def dropout(share: float, rng: np.random.Generator) -> Drop | None:
+    """Return a function that sets this share of an array to zero and scales up the rest to keep the mean, with a new
+    mask in each call; None if the share is 0. The same state of ``rng`` gives the same masks."""
+    if share == 0:
+        return None
+    generator = torch.Generator().manual_seed(int(rng.integers(2**63)))
+
+    def drop(x: Tensor) -> Tensor:
+        return x * torch.empty_like(x).bernoulli_(1 - share, generator=generator).div_(1 - share)
+
+    return drop

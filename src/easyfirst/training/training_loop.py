@@ -24,46 +24,34 @@ from easyfirst.model.parser_config import TrainingConfig
 from easyfirst.model.settings import TrainingSettings
 from easyfirst.nn.activations import overflow_is_fine
 from easyfirst.nn.arrays import Floats
-from easyfirst.training.average import Average
 from easyfirst.training.checkpoint import FILE, Checkpoint, load_checkpoint, save_checkpoint
-from easyfirst.training.optimizer import Optimizer
+from easyfirst.training.optimizer import Average, Optimizer
 
 METRICS = "metrics.jsonl"
-SHORTEST = 1e-3
-"""The seconds that an epoch takes at least: a coarse clock may measure none."""
+SHORTEST = 1e-3  # the seconds that an epoch takes at least: a coarse clock may measure none
 
 
 @dataclass(frozen=True, slots=True)
 class Step:
     """The loss of one batch, and what the loop does with it."""
 
-    loss: Tensor | None
-    """The loss summed over the batch's decisions; None: the batch has none."""
+    loss: Tensor | None  # the loss summed over the batch's decisions; None: the batch has none
     n_decisions: int
-    done: float
-    """The share of the epoch that is done after this batch."""
-    rate_at: float
-    """The share of the epoch for which the learning rate is computed."""
-    stats: Mapping[str, Any]
-    """The statistics of the epoch so far."""
-    is_update: bool = True
-    """Whether the weights are updated after this batch. If not, its gradients are added to those of the next."""
+    done: float  # the share of the epoch that is done after this batch
+    rate_at: float  # the share of the epoch for which the learning rate is computed
+    stats: Mapping[str, Any]  # the statistics of the epoch so far
+    is_update: bool = True  # False: the weights stay, and the gradients are added to those of the next batch
 
 
 class Task(Protocol):
     """A part to train, with its data."""
 
-    arrays: dict[str, Floats]
-    """The weights, which training changes in place."""
-    sparse: frozenset[str]
-    """The look-up tables among them, whose gradients have few rows."""
-    frozen: frozenset[str]
-    """The arrays that are not trained."""
-    auxiliary: frozenset[str]
-    """The arrays that only training uses: they are neither averaged nor saved with the part."""
+    arrays: dict[str, Floats]  # the weights, which training changes in place
+    sparse: frozenset[str]  # the look-up tables among them, whose gradients have few rows
+    frozen: frozenset[str]  # the arrays that are not trained
+    auxiliary: frozenset[str]  # the arrays that only training uses: they are neither averaged nor saved with the part
     rng: np.random.Generator
-    speeds: tuple[str, ...]
-    """The speeds in the metrics: a statistic, ``_per_``, and ``second`` or ``cpu_second``."""
+    speeds: tuple[str, ...]  # the speeds in the metrics: a statistic, ``_per_``, and ``second`` or ``cpu_second``
 
     @property
     def settings(self) -> TrainingConfig | TrainingSettings:
@@ -76,7 +64,6 @@ class Task(Protocol):
 
     def evaluate(self, arrays: Mapping[str, Floats]) -> dict[str, Any] | None:
         """Return the scores on the dev data; None without dev data."""
-        ...
 
     def criterion(self, scores: Mapping[str, Any]) -> float:
         """Return the score that selects the best epoch. Of equal epochs, the first is the best."""
@@ -84,7 +71,6 @@ class Task(Protocol):
 
     def save(self, arrays: Mapping[str, Floats], epoch: int) -> None:
         """Write the part with these weights, from this epoch."""
-        ...
 
     def facts(self) -> dict[str, Any]:
         """Return what a checkpoint must record besides weights and history: settings, data and state."""
@@ -92,7 +78,6 @@ class Task(Protocol):
 
     def restore(self, facts: Mapping[str, Any]) -> None:
         """Restore the state from a checkpoint; raise :class:`ConfigError` if it is from a different run."""
-        ...
 
 
 class Progress(Protocol):
@@ -160,8 +145,10 @@ class TrainingLoop:
         n_waiting = 0
         with overflow_is_fine():
             for step in self.task.steps(self.parameters):
+                if step.loss is not None and not math.isfinite(step.loss.item()):
+                    raise ConfigError(f"epoch {number}: the loss is not a finite number; try a smaller learning_rate")
                 if step.loss is not None:
-                    self._backpropagate(step.loss, number)
+                    step.loss.backward()
                     n_waiting += step.n_decisions
                 if step.is_update and n_waiting:
                     self._update(n_waiting, number - 1 + step.rate_at)
@@ -169,12 +156,6 @@ class TrainingLoop:
                 stats = step.stats
                 progress.batch_end(number, step.done, stats)
         return stats
-
-    @staticmethod
-    def _backpropagate(loss: Tensor, epoch: int) -> None:
-        if not math.isfinite(loss.item()):
-            raise ConfigError(f"epoch {epoch}: the loss is not a finite number; try a smaller learning_rate")
-        loss.backward()
 
     def _update(self, n_decisions: int, epochs_done: float) -> None:
         """Take an optimizer step by the mean loss of the decisions, with a linearly decaying learning rate."""
@@ -201,13 +182,9 @@ class TrainingLoop:
         arrays: dict[str, Any] = {f"parameters/{name}": array for name, array in self.task.arrays.items()}
         arrays |= {f"optimizer/{name}": tensor.numpy() for name, tensor in self.optimizer.state().items()}
         arrays |= {f"average/{name}": array for name, array in self.average.state().items()}
-        facts = {
-            **self.task.facts(),
-            "history": self.history,
-            "rng": self.task.rng.bit_generator.state,
-            "n_averaged": self.average.n_updates,
-        }
-        return Checkpoint(facts, arrays)
+        rng_state, n_averaged = self.task.rng.bit_generator.state, self.average.n_updates
+        state = {"history": self.history, "rng": rng_state, "n_averaged": n_averaged}
+        return Checkpoint(self.task.facts() | state, arrays)
 
     def _restore(self, checkpoint: Checkpoint) -> None:
         facts = checkpoint.facts

@@ -20,8 +20,8 @@ from easyfirst.nn import trees
 from easyfirst.nn.arrays import Bools, Ints
 from easyfirst.nn.trees import LEFT, RIGHT, TreeWeights
 from easyfirst.parsing.exploration import Attachments
+from easyfirst.training.kernels import Level, LstmTrees
 from easyfirst.training.torch_namespace import TORCH
-from easyfirst.training.tree_kernel import Level, LstmTrees
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,17 +37,15 @@ class Plan:
     def of(cls, attachments: Attachments, wanted: Ints, n_leaves: int) -> Plan:
         """Plan for the ``wanted`` versions by side (..., 2). ``n_leaves``: the number of rows with the outside."""
         is_needed = needed_versions(attachments, wanted, n_leaves)
-        level = levels_of(attachments, is_needed, n_leaves)
         leaves = np.flatnonzero(is_needed[:, :n_leaves].any(axis=0))
         places = np.full(is_needed.shape, -1, dtype=np.int64)
         places[LEFT, leaves] = np.arange(len(leaves))
         places[RIGHT, leaves] = np.arange(len(leaves)) + len(leaves)
         needed = np.flatnonzero(is_needed[:, n_leaves:].any(axis=0))
-        keys = level[needed] * 2 + attachments.sides[needed]
+        keys = levels_of(attachments, needed, n_leaves) * 2 + attachments.sides[needed]
         order = np.argsort(keys, kind="stable")
         needed, keys = needed[order], keys[order]
-        n_rows = 2 * len(leaves) + len(needed)
-        places[:, n_leaves + needed] = np.arange(2 * len(leaves), n_rows)
+        places[:, n_leaves + needed] = 2 * len(leaves) + np.arange(len(needed))
         bounds = [0, *(np.flatnonzero(np.diff(keys)) + 1).tolist(), len(needed)]
         modifiers = np.stack([places[side, attachments.modifiers[needed, side]] for side in (LEFT, RIGHT)], axis=1)
         before = places[attachments.sides[needed], attachments.before[needed]]
@@ -70,29 +68,25 @@ class Plan:
 
 def needed_versions(attachments: Attachments, wanted: Ints, n_leaves: int) -> Bools:
     """Return which versions are wanted, or needed to compute them: (2, n_versions)."""
-    n_versions = n_leaves + len(attachments.sides)
-    is_needed = np.zeros((2, n_versions), dtype=bool)
+    is_needed = np.zeros((2, n_leaves + len(attachments.sides)), dtype=bool)
     for side in (LEFT, RIGHT):
         is_needed[side, wanted[..., side]] = True
     rows = zip(attachments.sides.tolist(), attachments.before.tolist(), attachments.modifiers.tolist(), strict=True)
-    numbered = list(zip(range(n_leaves, n_versions), rows, strict=True))
-    left, right = is_needed.tolist()
-    either = (left, right)
-    for version, (side, before, (of_left, of_right)) in reversed(numbered):
+    left, right = either = is_needed.tolist()
+    for version, (side, before, (of_left, of_right)) in reversed(list(enumerate(rows, n_leaves))):
         if either[side][version]:
             either[side][before] = left[of_left] = right[of_right] = True
     return np.array(either)
 
 
-def levels_of(attachments: Attachments, is_needed: Bools, n_leaves: int) -> Ints:
+def levels_of(attachments: Attachments, needed: Ints, n_leaves: int) -> Ints:
     """Return the level of every needed attachment: one more than the highest level it depends on."""
-    level = [0] * is_needed.shape[1]
-    rows = zip(attachments.before.tolist(), attachments.modifiers.tolist(), strict=True)
-    needed = (is_needed[LEFT, n_leaves:] | is_needed[RIGHT, n_leaves:]).tolist()
-    for version, ((before, (of_left, of_right)), is_wanted) in enumerate(zip(rows, needed, strict=True), n_leaves):
-        if is_wanted:
-            level[version] = 1 + max(level[before], level[of_left], level[of_right])
-    return np.array(level[n_leaves:], dtype=np.int64)
+    level = [0] * (n_leaves + len(attachments.sides))
+    versions, before, modifiers = n_leaves + needed, attachments.before[needed], attachments.modifiers[needed]
+    rows = zip(versions.tolist(), before.tolist(), modifiers.tolist(), strict=True)
+    for version, version_before, (of_left, of_right) in rows:
+        level[version] = 1 + max(level[version_before], level[of_left], level[of_right])
+    return np.array(level, dtype=np.int64)[versions]
 
 
 class TreeEncoder:
@@ -116,7 +110,7 @@ class TreeEncoder:
             self._pool = self._climb_fast(relations) if weights.cell.name == "lstm" else self._climb(relations)
 
     def _climb(self, relations: Tensor) -> Tensor:
-        """Compute all levels with any kind of RNN."""
+        """Compute all levels, with any kind of RNN."""
         pool = self._pool
         for level in self._plan.levels:
             outputs = pool[:, -self._dim :].index_select(0, torch.from_numpy(level.modifiers.reshape(-1)))

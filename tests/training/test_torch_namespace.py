@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import torch
 
-from easyfirst.training.dropout import dropout
+from easyfirst.training.torch_namespace import dropout
 
 
 def test_nothing_to_drop() -> None:
