@@ -9,28 +9,13 @@ given is None.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from typing import NamedTuple
+from dataclasses import KW_ONLY, dataclass, field, replace
 
 from easyfirst.errors import InputError
 from easyfirst.treebank.misc import with_entries
 
-MISC = 9
-"""The index of the last of the ten columns, which is followed by the line end."""
-
-
-class Columns(NamedTuple):
-    """The columns of CoNLL-U from FORM to MISC, with one value per word in each."""
-
-    forms: tuple[str, ...]
-    lemmas: tuple[str, ...]
-    upos: tuple[str, ...]
-    xpos: tuple[str, ...]
-    feats: tuple[str, ...]
-    heads: tuple[int | None, ...]
-    relations: tuple[str | None, ...]
-    deps: tuple[str, ...]
-    misc: tuple[str, ...]
+Columns = tuple[tuple[str | int | None, ...], ...]  # the nine from FORM to MISC
+MISC = 9  # the index of the last of the ten columns, which is followed by the line end
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,11 +71,20 @@ class Lines:
         return "\n".join(lines).encode()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
+@dataclass(frozen=True, slots=True, repr=False)
 class Sentence:
     """A sentence: one value per word in each column. Heads are word IDs counted from 1; 0 is the root."""
 
-    columns: Columns
+    forms: tuple[str, ...]
+    lemmas: tuple[str, ...]
+    upos: tuple[str, ...]
+    xpos: tuple[str, ...]
+    feats: tuple[str, ...]
+    heads: tuple[int | None, ...]
+    relations: tuple[str | None, ...]
+    deps: tuple[str, ...]
+    misc: tuple[str, ...]
+    _: KW_ONLY
     multiword: tuple[SurfaceToken, ...] = ()
     comments: tuple[str, ...] = ()  # each from its # on
     source: str | None = None  # the name of the file it comes from
@@ -109,28 +103,23 @@ class Sentence:
     ) -> Sentence:
         """Make a sentence that comes from no file. What is not given, as a whole or for one word, is written ``_``."""
         if isinstance(forms, str):
-            raise InputError(
-                "forms must be a list of words, not a text; for texts there is the parser itself: nlp(text)"
-            )
+            message = "forms must be a list of words, not a text; for texts there is the parser itself: nlp(text)"
+            raise InputError(message)
         n = len(forms)
         if n == 0:
             raise InputError("a sentence needs at least one word")
-        given = {"upos": upos, "xpos": xpos, "heads": heads, "relations": relations}
-        for name, column in given.items():
+        for name, column in {"upos": upos, "xpos": xpos, "heads": heads, "relations": relations}.items():
             if column is not None and len(column) != n:
                 raise InputError(f"{n} forms but {len(column)} {name}: give one for each word")
         if "" in forms:
             raise InputError(f"word {list(forms).index('') + 1} has an empty form")
         _check_cells(forms)
-        tags = {
-            name: [tag or "_" for tag in column]
-            for name, column in (("upos", upos), ("xpos", xpos))
-            if column is not None
-        }
-        sentence = cls.unannotated(forms).with_tags(**tags)
-        return sentence.with_tree(
-            sentence.heads if heads is None else heads, sentence.relations if relations is None else relations
+        unknown = (None,) * n
+        tagged = cls.unannotated(forms).with_tags(
+            upos=None if upos is None else [tag or "_" for tag in upos],
+            xpos=None if xpos is None else [tag or "_" for tag in xpos],
         )
+        return tagged.with_tree(unknown if heads is None else heads, unknown if relations is None else relations)
 
     @classmethod
     def unannotated(
@@ -143,40 +132,20 @@ class Sentence:
     ) -> Sentence:
         """Make a sentence of valid forms without tags and tree."""
         empty, unknown = ("_",) * len(forms), (None,) * len(forms)
-        cells = empty if misc is None else tuple(misc)
-        columns = Columns(tuple(forms), empty, empty, empty, empty, unknown, unknown, empty, cells)
-        return cls(columns=columns, multiword=tuple(multiword), comments=tuple(comments))
+        columns = (tuple(forms), empty, empty, empty, empty, unknown, unknown, empty, tuple(misc or empty))
+        return cls(*columns, multiword=tuple(multiword), comments=tuple(comments))
 
     def __len__(self) -> int:
-        return len(self.columns.forms)
+        return len(self.forms)
 
     def __repr__(self) -> str:
         names = ("forms", "upos", "xpos", "heads", "relations", "source", "line")
         return f"Sentence({', '.join(f'{name}={getattr(self, name)!r}' for name in names)})"
 
     @property
-    def forms(self) -> tuple[str, ...]:
-        return self.columns.forms
-
-    @property
-    def upos(self) -> tuple[str, ...]:
-        return self.columns.upos
-
-    @property
-    def xpos(self) -> tuple[str, ...]:
-        return self.columns.xpos
-
-    @property
-    def heads(self) -> tuple[int | None, ...]:
-        return self.columns.heads
-
-    @property
-    def relations(self) -> tuple[str | None, ...]:
-        return self.columns.relations
-
-    @property
-    def misc(self) -> tuple[str, ...]:
-        return self.columns.misc
+    def columns(self) -> Columns:
+        before_heads = (self.forms, self.lemmas, self.upos, self.xpos, self.feats)
+        return (*before_heads, self.heads, self.relations, self.deps, self.misc)
 
     @property
     def words(self) -> tuple[Word, ...]:
@@ -221,13 +190,12 @@ class Sentence:
             if head is not None and not 0 <= head <= n:
                 raise InputError(f"word {m} has head {head} in a sentence of {n} words")
         labels = tuple([None if relation in ("", "_") else relation for relation in relations])
-        _check_cells([label for label in labels if label])
-        columns = self.columns._replace(heads=tuple(heads), relations=labels)
+        _check_cells(list(filter(None, labels)))
+        column = self.deps
         if deps:
             arcs = zip(heads, labels, strict=True)
-            copied = ["_" if head is None else f"{head}:{label or '_'}" for head, label in arcs]
-            columns = columns._replace(deps=tuple(copied))
-        return replace(self, columns=columns)
+            column = tuple(["_" if head is None else f"{head}:{label or '_'}" for head, label in arcs])
+        return replace(self, heads=tuple(heads), relations=labels, deps=column)
 
     def with_tags(self, *, upos: Sequence[str] | None = None, xpos: Sequence[str] | None = None) -> Sentence:
         """Return the sentence with other tags in the columns that are given."""
@@ -236,17 +204,15 @@ class Sentence:
             if len(tags) != len(self):
                 raise InputError(f"{len(tags)} {name} tags for a sentence of {len(self)} words")
             _check_cells(tags)
-        return replace(self, columns=self.columns._replace(**columns))
+        return replace(self, **columns)
 
     def with_misc(self, values: Sequence[Mapping[str, str | None]]) -> Sentence:
-        """Return the sentence with new ``key=value`` entries in the MISC of each word.
-
-        An existing key keeps its place, a new one is appended, and a key with the value None is removed.
-        """
+        """Return the sentence with new ``key=value`` entries in the MISC of each word; a key with the value None is
+        removed."""
         if len(values) != len(self):
             raise InputError(f"MISC values for {len(values)} words in a sentence of {len(self)} words")
         _check_cells([value for new in values for value in new.values() if value is not None])
-        return replace(self, columns=self.columns._replace(misc=tuple(map(with_entries, self.misc, values))))
+        return replace(self, misc=tuple(map(with_entries, self.misc, values)))
 
     def to_bytes(self) -> bytes:
         """Return the sentence as CoNLL-U; what was read and not changed comes back byte for byte."""

@@ -46,10 +46,11 @@ def open_file(path: str | PathLike[str]) -> BinaryIO:
 def read_lines(stream: BinaryIO, name: str) -> Iterator[bytes]:
     """Yield the lines of a stream with their line ends, each as soon as it arrives. Only a line feed ends a line."""
     try:
-        for number, line in enumerate(stream):
-            if number == 0:
-                _refuse_packed(line, name)
-            yield line
+        lines = iter(stream)
+        if first := next(lines, b""):
+            _refuse_packed(first, name)
+            yield first
+        yield from lines
     except (EOFError, zlib.error, gzip.BadGzipFile) as error:
         raise DataError(f"damaged or incomplete gzip file ({error}); fetch it again", source=name) from None
     except OSError as error:
