@@ -95,10 +95,10 @@ def _parse_block(block: bytes, *, prefix: bytes, name: str, line: int) -> Senten
         message = f"the multiword token ends at word {end} but the sentence has {len(words)} words; correct its ID"
         raise DataError(message, source=name, line=multiword[-1].line)
     empty = ("_",) * len(words)  # one tuple for all columns without values
-    columns = (empty if column == empty else column for column in zip(*words, strict=True))
+    columns = [empty if column == empty else column for column in zip(*words, strict=True)]
     _, forms, lemmas, upos, xpos, feats, head_cells, labels, deps, misc = columns
     heads = _parse_heads(head_cells, rows, name=name, line=line)
-    relations = tuple([None if label in ("_", "") else label for label in labels])
+    relations = tuple([label if label and label != "_" else None for label in labels])
     columns = (forms, lemmas, upos, xpos, feats, heads, relations, deps, misc)
     read, tokens = Lines(block, tuple(rows), columns), tuple(multiword)
     return Sentence(

@@ -10,11 +10,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass, field, replace
+from operator import attrgetter
 
 from easyfirst.errors import InputError
 from easyfirst.treebank.misc import with_entries
 
 Columns = tuple[tuple[str | int | None, ...], ...]  # the nine from FORM to MISC
+_columns_of = attrgetter("forms", "lemmas", "upos", "xpos", "feats", "heads", "relations", "deps", "misc")
 MISC = 9  # the index of the last of the ten columns, which is followed by the line end
 
 
@@ -65,7 +67,7 @@ class Lines:
                 if (value := new[m]) != old[m]:
                     cells = cells or lines[row].split("\t")
                     line_end = cells[MISC][len(cells[MISC].rstrip("\r")) :] if number == MISC else ""
-                    cells[number] = ("_" if value is None else str(value)) + line_end
+                    cells[number] = "_" + line_end if value is None else str(value) + line_end
             if cells:
                 lines[row] = "\t".join(cells)
         return "\n".join(lines).encode()
@@ -144,8 +146,7 @@ class Sentence:
 
     @property
     def columns(self) -> Columns:
-        before_heads = (self.forms, self.lemmas, self.upos, self.xpos, self.feats)
-        return (*before_heads, self.heads, self.relations, self.deps, self.misc)
+        return _columns_of(self)
 
     @property
     def words(self) -> tuple[Word, ...]:
@@ -186,10 +187,10 @@ class Sentence:
         n = len(self)
         if not len(heads) == len(relations) == n:
             raise InputError(f"{len(heads)} heads and {len(relations)} relations for a sentence of {n} words")
-        for m, head in enumerate(heads, 1):
+        for head in heads:
             if head is not None and not 0 <= head <= n:
-                raise InputError(f"word {m} has head {head} in a sentence of {n} words")
-        labels = tuple([None if relation in ("", "_") else relation for relation in relations])
+                raise InputError(f"word {list(heads).index(head) + 1} has head {head} in a sentence of {n} words")
+        labels = tuple([label if label and label != "_" else None for label in relations])
         _check_cells(list(filter(None, labels)))
         column = self.deps
         if deps:
