@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
 from easyfirst.treebank.raw_text import Token
 from easyfirst.treebank.sentence import Sentence, SurfaceToken
@@ -56,7 +57,8 @@ def _sentence_of(text: str, tokens: Sequence[Token], next_start: int | None) -> 
             multiword.append(SurfaceToken(form, range(n_before, len(forms)), cell, True))
             misc += ["_"] * len(token.words)
     comment = f"# text = {_in_one_line(text[tokens[0].start : tokens[-1].end])}"
-    return Sentence.unannotated(forms, misc=misc, multiword=multiword, comments=[comment])
+    plain = Sentence.unannotated(forms)
+    return replace(plain, misc=tuple(misc), multiword=tuple(multiword), comments=(comment,))
 
 
 def _in_one_line(text: str) -> str:

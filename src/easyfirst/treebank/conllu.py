@@ -17,10 +17,8 @@ from os import PathLike, fspath
 from typing import BinaryIO, NoReturn
 
 from easyfirst.errors import DataError
-from easyfirst.treebank.sentence import Lines, Sentence, SurfaceToken, Word
+from easyfirst.treebank.sentence import Lines, Sentence, SurfaceToken
 from easyfirst.treebank.streams import BYTE_ORDER_MARK, decode, open_file, read_lines
-
-__all__ = ["ConlluReader", "Sentence", "Word", "read_conllu"]
 
 N_COLUMNS = 10
 MULTIWORD_ID = re.compile(r"([1-9][0-9]{0,8})-([1-9][0-9]{0,8})")

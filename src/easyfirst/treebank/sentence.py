@@ -8,7 +8,7 @@ given is None.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass, field, replace
 from operator import attrgetter
 
@@ -124,18 +124,10 @@ class Sentence:
         return tagged.with_tree(unknown if heads is None else heads, unknown if relations is None else relations)
 
     @classmethod
-    def unannotated(
-        cls,
-        forms: Sequence[str],
-        *,
-        misc: Sequence[str] | None = None,
-        multiword: Iterable[SurfaceToken] = (),
-        comments: Iterable[str] = (),
-    ) -> Sentence:
+    def unannotated(cls, forms: Sequence[str]) -> Sentence:
         """Make a sentence of valid forms without tags and tree."""
         empty, unknown = ("_",) * len(forms), (None,) * len(forms)
-        columns = (tuple(forms), empty, empty, empty, empty, unknown, unknown, empty, tuple(misc or empty))
-        return cls(*columns, multiword=tuple(multiword), comments=tuple(comments))
+        return cls(tuple(forms), empty, empty, empty, empty, unknown, unknown, empty, empty)
 
     def __len__(self) -> int:
         return len(self.forms)

@@ -66,7 +66,8 @@ class Tree:
         >>> Tree((2, 0, 2), ("nsubj", "root", "obj")).children(2)
         (1, 3)
         """
-        head = head and self._word(head)
+        if head:
+            self._word(head)
         return tuple(m for m, h in enumerate(self.heads, 1) if h == head)
 
     def ancestors(self, m: int) -> tuple[int, ...]:
@@ -116,8 +117,7 @@ class Tree:
         >>> Tree((2, 3, 0, 3), ("det", "nsubj", "root", "obj")).path(1, 4)
         (1, 2, 3, 4)
         """
-        up, down = self._to_top(start), self._to_top(end)
-        top = self.lowest_common_ancestor(start, end)
+        up, down, top = self._to_top(start), self._to_top(end), self.lowest_common_ancestor(start, end)
         return (*up[: up.index(top)], top, *reversed(down[: down.index(top)]))
 
     def lowest_common_ancestor(self, first: int, second: int) -> int:
@@ -270,10 +270,9 @@ def check_tree(sentence: Sentence) -> Tree:
     heads: list[int] = []
     relations: list[str] = []
     for m, (head, relation) in enumerate(zip(sentence.heads, sentence.relations, strict=True), 1):
-        if head is None:
-            raise _error(sentence, f"word {_name(sentence, m)} has no head; a gold tree needs a HEAD for every word", m)
-        if relation is None:
-            message = f"word {_name(sentence, m)} has no relation; a gold tree needs a DEPREL for every word"
+        if head is None or relation is None:
+            what, column = ("head", "HEAD") if head is None else ("relation", "DEPREL")
+            message = f"word {_name(sentence, m)} has no {what}; a gold tree needs a {column} for every word"
             raise _error(sentence, message, m)
         heads.append(head)
         relations.append(relation)
