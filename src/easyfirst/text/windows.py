@@ -14,6 +14,8 @@ import numpy as np
 from easyfirst.nn.arrays import Floats, Ints
 from easyfirst.nn.sequences import Packing, longest_first
 
+MAX_ROWS = 16_384  # the most rows that are read in lock step
+
 
 class Window(NamedTuple):
     """The rows that are read together, and those of them whose outputs are kept."""
@@ -41,7 +43,7 @@ def read_in_windows(
     *,
     size: int,
     context: int,
-    max_rows: int,
+    max_rows: int = MAX_ROWS,
 ) -> Floats:
     """Return the outputs of ``read`` for all rows of concatenated sequences, read in batches of up to ``max_rows``.
 
