@@ -100,10 +100,9 @@ class Drawing:
     def order(self) -> tuple[int, ...]:
         """Return the modifiers in the order of their steps. If the steps are unknown, return an order in which an
         easy-first parser could attach them: a word after all its modifiers, short arcs before long ones."""
-        modifiers = [m for _, m in self.arcs]
         steps = self.steps
         if steps is not None and self.has_steps:
-            return tuple(sorted(modifiers, key=lambda m: (steps[m - 1] or 0, m)))
+            return tuple(sorted((m for _, m in self.arcs), key=lambda m: (steps[m - 1] or 0, m)))
         return _bottom_up(self.heads)
 
 

@@ -71,11 +71,9 @@ def draw_section(drawing: Drawing, n: int, *, width: float = WIDTH) -> str:
     name = drawing.title or f"Sentence {n}"
     direction = "rtl" if drawing.is_right_to_left else "ltr"
     svg = draw_svg(drawing, width=width, name=f"tree-{n}", has_style=False)
-    parts = [
-        element("h2", escape(name), id=f"name-{n}"),
-        element("p", escape(drawing.text), dir=direction, lang=""),
-        element("div", svg, class_="picture", tabindex=0, role="group", aria_label=f"Picture of {name}"),
-    ]
+    picture = element("div", svg, class_="picture", tabindex=0, role="group", aria_label=f"Picture of {name}")
+    heading = element("h2", escape(name), id=f"name-{n}")
+    parts = [heading, element("p", escape(drawing.text), dir=direction, lang=""), picture]
     if order:
         parts += [_stepper(drawing, n, len(order), direction), _table(drawing, order)]
     attributes = {"data-steps": len(order) or None}

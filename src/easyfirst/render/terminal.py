@@ -41,8 +41,7 @@ def draw_tree(
     ``color`` the arcs are dim, the root is bold, and relations have the colour of their confidence.
     """
     arcs = _draw_arcs(heads)
-    room = None if width is None else max(width - MIN_TEXT_WIDTH, 0)
-    if room is not None and arcs and len(arcs[0]) > room:
+    if width is not None and arcs and len(arcs[0]) > (room := max(width - MIN_TEXT_WIDTH, 0)):
         arcs = _indent(heads, room)
     columns = [pad(list(map(visible, forms)))]
     facts = [[visible(relation or "_") for relation in relations]]
@@ -120,10 +119,9 @@ def _indent(heads: Sequence[int | None], room: int) -> list[str]:
 
 
 def _depth(heads: Sequence[int | None], m: int) -> int:
-    depth = 0
-    while (head := heads[m - 1]) and depth < len(heads):  # heads may form a cycle
-        m = head
-        depth += 1
+    depth, head = 0, heads[m - 1]
+    while head and depth < len(heads):  # heads may form a cycle
+        depth, head = depth + 1, heads[head - 1]
     return depth
 
 
