@@ -10,6 +10,7 @@ No fonts are available, so text widths are estimated generously.
 from __future__ import annotations
 
 import unicodedata
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
@@ -118,11 +119,8 @@ def lay_out(drawing: Drawing, width: float) -> Layout:
 
 def _columns(drawing: Drawing) -> list[float]:
     """Return the width of each word's column, with room for its form, its tag, its arcs and the root's label."""
-    n_arcs = [0] * (len(drawing) + 1)
-    for m, head in enumerate(drawing.heads, 1):
-        if head is not None:
-            n_arcs[m] += 1
-            n_arcs[head] += 1
+    arcs = ((m, head) for m, head in enumerate(drawing.heads, 1) if head is not None)
+    n_arcs = Counter(word for arc in arcs for word in arc)
     columns: list[float] = []
     for m, form in enumerate(drawing.forms, 1):
         own = text_width(" ".join(label_of(drawing, m)), LABEL_SIZE) if drawing.heads[m - 1] == 0 else 14.0
@@ -164,14 +162,11 @@ def _break_lines(columns: Sequence[float], gaps: Sequence[float], width: float) 
 def _spans(drawing: Drawing, first: int, last: int) -> list[_Span]:
     """Return the spans of the arcs in a line, lowest first; the root's arrow is the highest."""
     spans: list[_Span] = []
-    roots: list[_Span] = []
-    for m, head in enumerate(drawing.heads, 1):
-        if head == 0 and first <= m <= last:
-            roots.append(_Span(0, m, m, m))
-        elif head:
-            a, b = max(min(m, head), first - 0.5), min(max(m, head), last + 0.5)
-            if a < b and b >= first and a <= last:
-                spans.append(_Span(head, m, a, b))
+    for h, m in drawing.arcs:
+        a, b = max(min(h, m), first - 0.5), min(max(h, m), last + 0.5)
+        if a < b and b >= first and a <= last:
+            spans.append(_Span(h, m, a, b))
+    roots = [_Span(0, m, m, m) for m in range(first, last + 1) if drawing.heads[m - 1] == 0]
     spans.sort(key=lambda span: (span.last - span.first, abs(span.head - span.modifier), span.modifier))
     return spans + roots
 

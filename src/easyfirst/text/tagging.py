@@ -94,8 +94,7 @@ def without_tags(sentences: Iterable[Sentence], tagger: Tagger | None, name: str
 
 def _spell(reader: TableReader, spelling: Spelling) -> Floats:
     """Compute ``easyfirst.nn.characters.spell`` with a lookup table, which is faster."""
-    states = reader.read(spelling.characters, Packing.of(spelling.lengths.tolist()))
-    return last_states(NUMPY, states, spelling)
+    return last_states(NUMPY, reader.read(spelling.characters, Packing.of(spelling.lengths.tolist())), spelling)
 
 
 def _agreed(scores: Sequence[Floats]) -> Floats:

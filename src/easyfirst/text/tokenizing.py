@@ -139,9 +139,8 @@ class Tokenizer:
         spans: Spans,
         is_rewritten: Bools,
     ) -> list[Token]:
-        shifts = np.array([paragraph.begin for paragraph, _ in batch])
-        shifts -= np.cumsum([0] + [len(piece) for _, piece in batch[:-1]])
-        shift = np.repeat(shifts, spans.lengths)
+        begins = np.cumsum([0] + [len(piece) for _, piece in batch[:-1]])
+        shift = np.repeat(np.array([paragraph.begin for paragraph, _ in batch]) - begins, spans.lengths)
         starts = (characters.positions[spans.first] + shift).tolist()
         ends = (characters.positions[spans.last] + shift + 1).tolist()
         texts = [paragraph.text for (paragraph, _), n in zip(batch, spans.lengths, strict=True) for _ in range(n)]

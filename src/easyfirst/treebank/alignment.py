@@ -59,11 +59,9 @@ class SpannedText:
         for sentence in treebank:
             first = end
             for token in sentence.surface_tokens:
-                form = _without_spaces(token, sentence)
-                start, end = end, end + len(form)
-                span = Span(start, end)
-                forms.append(form)
-                tokens.append(span)
+                forms.append(form := _without_spaces(token, sentence))
+                tokens.append(span := Span(end, end + len(form)))
+                end = span.end
                 if token.is_multiword:
                     words += [SpannedWord(span, sentence.forms[m].lower(), True) for m in token.words]
                 else:
@@ -172,7 +170,7 @@ def _align_forms(
 def _without_spaces(token: SurfaceToken, sentence: Sentence) -> str:
     """Return the form without spaces, which are Unicode's space separators (``Zs``)."""
     form = token.form
-    if not (form.isascii() and " " not in form):
+    if " " in form or not form.isascii():
         form = "".join(character for character in form if category(character) != "Zs")
     if not form:
         message = f"FORM is {token.form!r}, only white space, which is no part of a text; correct it"

@@ -35,10 +35,8 @@ def with_entries(misc: str, values: Mapping[str, str | None]) -> str:
 
 
 def read_confidence(sentence: Sentence) -> list[float | None]:
-    """Return the confidence of each word's arc, None where MISC does not give it.
-
-    Raises :class:`DataError` at the line of a value that is not a number from 0 to 1.
-    """
+    """Return the confidence of each word's arc, None where MISC does not give it. Raises :class:`DataError` at the line
+    of a value that is not a number from 0 to 1."""
 
     def read(cell: str) -> float | None:
         try:
@@ -51,10 +49,8 @@ def read_confidence(sentence: Sentence) -> list[float | None]:
 
 
 def read_steps(sentence: Sentence) -> list[int | None]:
-    """Return the step at which each word was attached, None where MISC does not give it.
-
-    Raises :class:`DataError` at the line of a value that is not a whole number.
-    """
+    """Return the step at which each word was attached, None where MISC does not give it. Raises :class:`DataError` at
+    the line of a value that is not a whole number."""
 
     def read(cell: str) -> int | None:
         return int(cell) if cell.isascii() and cell.isdecimal() and len(cell) < 10 else None

@@ -39,15 +39,13 @@ class Paragraph:
 
 
 def read_paragraphs(treebank: Iterable[Sentence], *, spaces: str = "given") -> list[Paragraph]:
-    """Return the paragraphs of a treebank.
-
-    Raises :class:`DataError` if the treebank does not mark white space, unless ``spaces="none"`` declares that its
-    language is written without.
-    """
+    """Return the paragraphs of a treebank. Raises :class:`DataError` if it does not mark white space, unless
+    ``spaces="none"`` declares that its language is written without."""
     if spaces not in SPACES:
         raise ConfigError(f"spaces must be one of {', '.join(SPACES)}")
     sentences = list(treebank)
-    if spaces == "given" and sentences and not any(map(_marks_spaces, sentences)):
+    marks_spaces = ("text" in s.metadata or not all(map(_has_space_after, s.surface_tokens)) for s in sentences)
+    if spaces == "given" and sentences and not any(marks_spaces):
         raise DataError(
             "no sentence has a '# text' comment or SpaceAfter=No, so where the text has spaces is not known; say "
             "--no-spaces (spaces='none') if the language is written without them, or use a treebank that has its text",
@@ -75,10 +73,6 @@ def _has_comment(sentence: Sentence, pattern: re.Pattern[str]) -> bool:
     """Whether one of the comments of a sentence, or of those before it that belong to none, matches."""
     before = sentence.prefix.decode(errors="replace").split("\n") if sentence.prefix else ()
     return any(pattern.match(comment) for comment in (*before, *sentence.comments))
-
-
-def _marks_spaces(sentence: Sentence) -> bool:
-    return not all(map(_has_space_after, sentence.surface_tokens)) or "text" in sentence.metadata
 
 
 def _has_space_after(token: SurfaceToken) -> bool:

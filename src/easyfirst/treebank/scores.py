@@ -187,10 +187,8 @@ class Scorer:
 
 
 def score(gold: Iterable[Sentence], system: Iterable[Sentence | Parsed]) -> Scores:
-    """Compare two treebanks of the same words, or a treebank and its parses.
-
-    Both are read as streams. Several roots or a cycle are an error, as in the official scorer.
-    """
+    """Compare two treebanks of the same words, or a treebank and its parses. Both are read as streams. Several roots or
+    a cycle are an error, as in the official scorer."""
     scorer = Scorer()
     sentences = (map(_sentence, side) for side in (gold, system))
     for number, (gold_sentence, system_sentence) in enumerate(zip_longest(*sentences), 1):

@@ -107,8 +107,7 @@ class Sentence:
         if isinstance(forms, str):
             message = "forms must be a list of words, not a text; for texts there is the parser itself: nlp(text)"
             raise InputError(message)
-        n = len(forms)
-        if n == 0:
+        if (n := len(forms)) == 0:
             raise InputError("a sentence needs at least one word")
         for name, column in {"upos": upos, "xpos": xpos, "heads": heads, "relations": relations}.items():
             if column is not None and len(column) != n:
