@@ -45,8 +45,8 @@ from easyfirst.parsing.engine import BATCH_SIZE, MAX_BATCH_WORDS, Engine, NumpyE
 from easyfirst.results.documents import Document
 from easyfirst.results.explanations import RUNNERS_UP, Explanation, Observer
 from easyfirst.results.parses import Parse
+from easyfirst.text.sentences import TokenizedText
 from easyfirst.text.tagging import Tagger
-from easyfirst.text.tokenized import TokenizedText
 from easyfirst.text.tokenizing import Tokenizer
 from easyfirst.treebank.sentence import Sentence
 

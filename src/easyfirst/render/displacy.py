@@ -12,14 +12,9 @@ def to_displacy(drawing: Drawing) -> dict[str, Any]:
     also have their confidence and step, if known, which displaCy ignores."""
     arcs: list[dict[str, Any]] = []
     for h, m in drawing.arcs:
-        arc: dict[str, Any] = {
-            "start": min(h, m) - 1,
-            "end": max(h, m) - 1,
-            "label": drawing.relation(m),
-            "dir": "left" if m < h else "right",
-        }
-        known = {"confidence": drawing.confidence_of(m), "step": drawing.step_of(m)}
-        arcs.append(arc | {key: value for key, value in known.items() if value is not None})
+        arc = {"start": min(h, m) - 1, "end": max(h, m) - 1, "label": drawing.relation(m)}
+        arc |= {"dir": "left" if m < h else "right", "confidence": drawing.confidence_of(m), "step": drawing.step_of(m)}
+        arcs.append({key: value for key, value in arc.items() if value is not None})
     words = [{"text": form, "tag": drawing.tag(m)} for m, form in enumerate(drawing.forms, 1)]
     picture: dict[str, Any] = {"words": words, "arcs": arcs}
     if drawing.title is not None:

@@ -12,12 +12,8 @@ _CONTROL = re.compile("[\x00-\x1f\x7f-\x9f\ud800-\udfff]")
 
 def draw_dot(drawing: Drawing) -> str:
     """Return a directed graph with arcs from head to modifier and the root at the top."""
-    lines = [
-        f"digraph {_quote(drawing.title or drawing.text)} {{",
-        "  ordering=out;",
-        "  node [shape=plaintext];",
-        "  edge [fontsize=11];",
-    ]
+    lines = [f"digraph {_quote(drawing.title or drawing.text)} {{", "  ordering=out;"]
+    lines += ["  node [shape=plaintext];", "  edge [fontsize=11];"]
     for m, form in enumerate(drawing.forms, 1):
         label = f"{_escape(form)}\\n{_escape(drawing.tag(m))}" if drawing.tag(m) else _escape(form)
         lines.append(f'  w{m} [label="{label}"];')

@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 import heapq
-import unicodedata
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TypeVar
+from unicodedata import bidirectional
 
 from easyfirst.errors import DataError, InputError
 from easyfirst.treebank.misc import read_confidence, read_steps
 from easyfirst.treebank.sentence import Sentence
-
-_Value = TypeVar("_Value", int, float)
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,17 +21,13 @@ class Drawing:
     """
 
     forms: Sequence[str]
-    heads: Sequence[int | None]
-    """0 for the root; None if unknown, then no arc is drawn."""
+    heads: Sequence[int | None]  # 0 for the root; None if unknown, then no arc is drawn
     relations: Sequence[str | None]
     tags: Sequence[str] | None = None
-    confidence: Sequence[float | None] | None = None
-    """The confidence of each arc, from 0 to 1."""
-    steps: Sequence[int | None] | None = None
-    """The step that added each arc, from 1; None for the root."""
+    confidence: Sequence[float | None] | None = None  # of each arc, from 0 to 1
+    steps: Sequence[int | None] | None = None  # the step that added each arc, from 1; None for the root
     title: str | None = None
-    notes: Sequence[Sequence[str]] | None = None
-    """Descriptions of the action chosen at each step and of the runners-up, shown on the HTML page."""
+    notes: Sequence[Sequence[str]] | None = None  # on the action chosen at each step and the runners-up, for HTML
 
     def __post_init__(self) -> None:
         n = len(self.forms)
@@ -58,12 +51,12 @@ class Drawing:
     @classmethod
     def of(cls, sentence: Sentence) -> Drawing:
         """Draw a CoNLL-U sentence with UPOS as tags (XPOS if there is none) and ``ArcConf=`` and ``Step=`` of MISC."""
-        tags = next((tags for tags in (sentence.upos, sentence.xpos) if any(tag != "_" for tag in tags)), None)
-        confidence = _if_any(read_confidence(sentence))
-        steps = _if_any(read_steps(sentence))
-        title = sentence.metadata.get("sent_id")
+        tags = next((tags for tags in (sentence.upos, sentence.xpos) if set(tags) != {"_"}), None)
+        confidence, steps = read_confidence(sentence), read_steps(sentence)
+        drawn = (sentence.forms, sentence.heads, sentence.relations, tags)
+        known = (None if set(confidence) == {None} else confidence, None if set(steps) == {None} else steps)
         try:
-            return cls(sentence.forms, sentence.heads, sentence.relations, tags, confidence, steps, title)
+            return cls(*drawn, *known, sentence.metadata.get("sent_id"))
         except InputError as error:
             raise DataError(str(error), source=sentence.source, line=sentence.line) from None
 
@@ -73,9 +66,11 @@ class Drawing:
 
     @property
     def is_right_to_left(self) -> bool:
-        """Whether more words are written from right to left than from left to right."""
-        directions = [_direction(form) for form in self.forms]
-        return directions.count("R") > directions.count("L")
+        """Whether more words are written from right to left than from left to right, by their first character that has
+        a direction."""
+        kinds = [[kind for kind in map(bidirectional, form) if kind in ("L", "R", "AL")] for form in self.forms]
+        ways = ["L" if found[0] == "L" else "R" for found in kinds if found]
+        return ways.count("R") > ways.count("L")
 
     @property
     def arcs(self) -> tuple[tuple[int, int], ...]:
@@ -105,10 +100,9 @@ class Drawing:
     def order(self) -> tuple[int, ...]:
         """Return the modifiers in the order of their steps. If the steps are unknown, return an order in which an
         easy-first parser could attach them: a word after all its modifiers, short arcs before long ones."""
-        modifiers = [m for _, m in self.arcs]
         steps = self.steps
         if steps is not None and self.has_steps:
-            return tuple(sorted(modifiers, key=lambda m: (steps[m - 1] or 0, m)))
+            return tuple(sorted((m for _, m in self.arcs), key=lambda m: (steps[m - 1] or 0, m)))
         return _bottom_up(self.heads)
 
 
@@ -129,14 +123,3 @@ def _bottom_up(heads: Sequence[int | None]) -> tuple[int, ...]:
             heapq.heappush(ready, keys[h])
     in_cycles = sorted(keys[m] for m in keys.keys() - set(order))
     return (*order, *(m for _, m in in_cycles))
-
-
-def _direction(form: str) -> str:
-    """Return "L" or "R", the direction of the first character that has one, else ""."""
-    kinds = (unicodedata.bidirectional(c) for c in form)
-    return next(("L" if kind == "L" else "R" for kind in kinds if kind in ("L", "R", "AL")), "")
-
-
-def _if_any(values: Sequence[_Value | None]) -> Sequence[_Value | None] | None:
-    """Return the values, or None if no word has one."""
-    return values if any(value is not None for value in values) else None

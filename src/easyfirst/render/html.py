@@ -58,9 +58,10 @@ def page_style() -> str:
 
 def content_rules(script: str, style: str, *, form_action: str = "'none'") -> str:
     """Return the Content-Security-Policy of a page that contains only this script and this style sheet."""
+    hashes = [base64.b64encode(hashlib.sha256(text.encode()).digest()).decode() for text in (script, style)]
     return (
         f"default-src 'none'; img-src data:; base-uri 'none'; form-action {form_action}; "
-        f"script-src {_hash(script)}; style-src {_hash(style)}"
+        f"script-src 'sha256-{hashes[0]}'; style-src 'sha256-{hashes[1]}'"
     )
 
 
@@ -70,26 +71,20 @@ def draw_section(drawing: Drawing, n: int, *, width: float = WIDTH) -> str:
     name = drawing.title or f"Sentence {n}"
     direction = "rtl" if drawing.is_right_to_left else "ltr"
     svg = draw_svg(drawing, width=width, name=f"tree-{n}", has_style=False)
-    parts = [
-        element("h2", escape(name), id=f"name-{n}"),
-        element("p", escape(drawing.text), dir=direction, lang=""),
-        element("div", svg, class_="picture", tabindex=0, role="group", aria_label=f"Picture of {name}"),
-    ]
+    picture = element("div", svg, class_="picture", tabindex=0, role="group", aria_label=f"Picture of {name}")
+    heading = element("h2", escape(name), id=f"name-{n}")
+    parts = [heading, element("p", escape(drawing.text), dir=direction, lang=""), picture]
     if order:
         parts += [_stepper(drawing, n, len(order), direction), _table(drawing, order)]
-    attributes = {"data-steps": len(order) if order else None}
+    attributes = {"data-steps": len(order) or None}
     return element("section", "\n".join(parts), attributes, aria_labelledby=f"name-{n}") + "\n"
 
 
 def _stepper(drawing: Drawing, n: int, n_steps: int, direction: str) -> str:
     last = n_steps + 1
     slider = f'<input type="range" id="step-{n}" min="0" max="{last}" value="{last}" step="1" autocomplete="off">'
-    controls = (
-        element("label", "Step", for_=f"step-{n}"),
-        element("button", "Back", type="button"),
-        slider,
-        element("button", "Forward", type="button"),
-    )
+    back, forward = (element("button", name, type="button") for name in ("Back", "Forward"))
+    controls = element("label", "Step", for_=f"step-{n}") + back + slider + forward
     items = "".join(
         element("li", f'<bdi>{escape(form)}</bdi> <span class="role"></span>', {"data-id": m})
         for m, form in enumerate(drawing.forms, 1)
@@ -100,21 +95,16 @@ def _stepper(drawing: Drawing, n: int, n_steps: int, direction: str) -> str:
         "data-start": f"Start: all {len(drawing)} words are pending.",
         "data-end": f"Done after {n_steps} step{'s' * (n_steps != 1)}. {left}",
     }
-    parts = (
-        element("div", "".join(controls), class_="controls"),
+    parts = [
+        element("div", controls, class_="controls"),
         element("p", "", class_="now", aria_live="polite"),
         element("p", "Pending list:", class_="note", id=f"pending-{n}"),
         element("ol", items, class_="pending", dir=direction, aria_labelledby=f"pending-{n}"),
-        *_runners_up(n) * (drawing.notes is not None),
-    )
+    ]
+    if drawing.notes is not None:
+        parts.append(element("p", "Chosen, and runners-up:", class_="note", id=f"others-{n}"))
+        parts.append(element("ul", "", class_="others", aria_labelledby=f"others-{n}"))
     return element("div", "\n".join(parts), messages, class_="stepper").replace("<div ", "<div hidden ", 1)
-
-
-def _runners_up(n: int) -> tuple[str, str]:
-    return (
-        element("p", "Chosen, and runners-up:", class_="note", id=f"others-{n}"),
-        element("ul", "", class_="others", aria_labelledby=f"others-{n}"),
-    )
 
 
 def _table(drawing: Drawing, order: tuple[int, ...]) -> str:
@@ -124,12 +114,11 @@ def _table(drawing: Drawing, order: tuple[int, ...]) -> str:
     rows: list[str] = []
     for step, m in enumerate(order, 1):
         head, confidence = drawing.heads[m - 1] or 0, drawing.confidence_of(m)
-        cells = [str(step), f"{drawing.forms[m - 1]} {m}", drawing.relation(m), f"{drawing.forms[head - 1]} {head}"]
+        form, head_form, relation = drawing.forms[m - 1], drawing.forms[head - 1], drawing.relation(m)
         percentage = "" if confidence is None else per_cent(confidence)
-        cells += [percentage] * has_confidence
-        relation = drawing.relation(m) or "modifier"
-        text = f"Step {step} of {len(order)}: {_quoted(drawing.forms[m - 1])} becomes {relation} of "
-        text += _quoted(drawing.forms[head - 1]) + (f", confidence {percentage}." if percentage else ".")
+        cells = [str(step), f"{form} {m}", relation, f"{head_form} {head}", *[percentage] * has_confidence]
+        text = f"Step {step} of {len(order)}: {_quoted(form)} becomes {relation or 'modifier'} of {_quoted(head_form)}"
+        text += f", confidence {percentage}." if percentage else "."
         facts = {"data-modifier": m, "data-head": head, "data-text": text}
         content = "".join(element("td", f"<bdi>{escape(cell)}</bdi>") for cell in cells)
         if drawing.notes is not None:
@@ -150,7 +139,3 @@ def _quoted(form: str) -> str:
 @cache
 def _resource(name: str) -> str:
     return files("easyfirst.render").joinpath(name).read_text(encoding="utf-8")
-
-
-def _hash(text: str) -> str:
-    return f"'sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}'"

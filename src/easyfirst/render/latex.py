@@ -45,8 +45,7 @@ _ESCAPES = str.maketrans(
 
 def draw_latex(drawing: Drawing) -> str:
     """Return a ``dependency`` environment. Sentences in right-to-left scripts run from right to left."""
-    n = len(drawing)
-    columns = list(range(n, 0, -1)) if drawing.is_right_to_left else list(range(1, n + 1))
+    columns = range(1, len(drawing) + 1)[:: -1 if drawing.is_right_to_left else 1]
     place = {m: column for column, m in enumerate(columns, 1)}
     lines = [r"\begin{dependency}", r"  \begin{deptext}[column sep=0.6em]"]
     lines.append(_row([drawing.forms[m - 1] for m in columns]))
@@ -76,8 +75,7 @@ def _style(drawing: Drawing, m: int) -> str:
 
 def _label(drawing: Drawing, m: int) -> str:
     step = drawing.step_of(m)
-    mark = "" if step is None else rf"\textsuperscript{{{step}}}"
-    return escape_latex(drawing.relation(m)) + mark
+    return escape_latex(drawing.relation(m)) + ("" if step is None else rf"\textsuperscript{{{step}}}")
 
 
 def escape_latex(text: str) -> str:

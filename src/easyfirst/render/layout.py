@@ -10,6 +10,7 @@ No fonts are available, so text widths are estimated generously.
 from __future__ import annotations
 
 import unicodedata
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
@@ -64,10 +65,6 @@ class _Span:
     first: float
     last: float
 
-    @property
-    def length(self) -> int:
-        return abs(self.head - self.modifier) if self.head else 0
-
 
 def text_width(text: str, size: float) -> float:
     """Estimate the width of text in a common sans-serif font."""
@@ -106,24 +103,24 @@ def lay_out(drawing: Drawing, width: float) -> Layout:
         spans = _spans(drawing, first, last)
         levels = _levels(spans)
         base = y + max(levels, default=0) * LEVEL + BASE
-        centres = _centres(columns, gaps, first, last, is_open=any(span.first < first for span in spans))
-        out = MARGIN if not any(span.last > last for span in spans) else OPEN_MARGIN
+        start = OPEN_MARGIN if any(span.first < first for span in spans) else MARGIN
+        out = OPEN_MARGIN if any(span.last > last for span in spans) else MARGIN
+        centres = _centres(columns, gaps, range(first, last + 1), start)
         right = max(right, centres[last] + columns[last - 1] / 2 + out)
         places += [Place(m, x, base) for m, x in centres.items()]
         pieces += _pieces(spans, levels, centres, columns, base)
         y = base + below + LINE_GAP
-    pieces = [replace(piece, start=min(piece.start, right), end=min(piece.end, right)) for piece in pieces]
-    layout = Layout(right, y, tuple(places), tuple(pieces))
-    return _mirror(layout) if drawing.is_right_to_left else layout
+    edge, way = (right, -1) if drawing.is_right_to_left else (0.0, 1)
+    places = [replace(place, x=edge + way * place.x) for place in places]
+    ends = [(edge + way * min(piece.start, right), edge + way * min(piece.end, right)) for piece in pieces]
+    pieces = [replace(piece, start=start, end=end) for piece, (start, end) in zip(pieces, ends, strict=True)]
+    return Layout(right, y, tuple(places), tuple(pieces))
 
 
 def _columns(drawing: Drawing) -> list[float]:
     """Return the width of each word's column, with room for its form, its tag, its arcs and the root's label."""
-    n_arcs = [0] * (len(drawing) + 1)
-    for m, head in enumerate(drawing.heads, 1):
-        if head is not None:
-            n_arcs[m] += 1
-            n_arcs[head] += 1
+    arcs = ((m, head) for m, head in enumerate(drawing.heads, 1) if head is not None)
+    n_arcs = Counter(word for arc in arcs for word in arc)
     columns: list[float] = []
     for m, form in enumerate(drawing.forms, 1):
         own = text_width(" ".join(label_of(drawing, m)), LABEL_SIZE) if drawing.heads[m - 1] == 0 else 14.0
@@ -165,15 +162,13 @@ def _break_lines(columns: Sequence[float], gaps: Sequence[float], width: float) 
 def _spans(drawing: Drawing, first: int, last: int) -> list[_Span]:
     """Return the spans of the arcs in a line, lowest first; the root's arrow is the highest."""
     spans: list[_Span] = []
-    roots: list[_Span] = []
-    for m, head in enumerate(drawing.heads, 1):
-        if head == 0 and first <= m <= last:
-            roots.append(_Span(0, m, m, m))
-        elif head:
-            a, b = max(min(m, head), first - 0.5), min(max(m, head), last + 0.5)
-            if a < b and b >= first and a <= last:
-                spans.append(_Span(head, m, a, b))
-    return sorted(spans, key=lambda span: (span.last - span.first, span.length, span.modifier)) + roots
+    for h, m in drawing.arcs:
+        a, b = max(min(h, m), first - 0.5), min(max(h, m), last + 0.5)
+        if a < b and b >= first and a <= last:
+            spans.append(_Span(h, m, a, b))
+    roots = [_Span(0, m, m, m) for m in range(first, last + 1) if drawing.heads[m - 1] == 0]
+    spans.sort(key=lambda span: (span.last - span.first, abs(span.head - span.modifier), span.modifier))
+    return spans + roots
 
 
 def _levels(spans: Sequence[_Span]) -> list[int]:
@@ -190,12 +185,9 @@ def _levels(spans: Sequence[_Span]) -> list[int]:
     return levels
 
 
-def _centres(
-    columns: Sequence[float], gaps: Sequence[float], first: int, last: int, *, is_open: bool
-) -> dict[int, float]:
+def _centres(columns: Sequence[float], gaps: Sequence[float], words: range, x: float) -> dict[int, float]:
     centres: dict[int, float] = {}
-    x = OPEN_MARGIN if is_open else MARGIN
-    for m in range(first, last + 1):
+    for m in words:
         centres[m] = x + columns[m - 1] / 2
         x += columns[m - 1] + gaps[m - 1]
     return centres
@@ -207,20 +199,11 @@ def _pieces(
     anchors = _anchors(spans, centres, columns)
     pieces: list[Piece] = []
     for i, (span, level) in enumerate(zip(spans, levels, strict=True)):
+        h, m = span.head, span.modifier
         left, right = anchors.get((i, span.first), 0.0), anchors.get((i, span.last), float("inf"))
-        is_left_head = span.head < span.modifier
-        pieces.append(
-            Piece(
-                head=span.head,
-                modifier=span.modifier,
-                start=left if is_left_head else right,
-                end=right if is_left_head else left,
-                top=base - BASE / 2 - level * LEVEL + LEVEL / 2,
-                base=base,
-                has_head=span.head in centres,
-                has_modifier=span.modifier in centres,
-            )
-        )
+        start, end = (left, right) if h < m else (right, left)
+        top = base - BASE / 2 - level * LEVEL + LEVEL / 2
+        pieces.append(Piece(h, m, start, end, top, base, has_head=h in centres, has_modifier=m in centres))
     return pieces
 
 
@@ -230,24 +213,13 @@ def _anchors(
     """Return where each span touches its words. Among arcs to the same side, the longest is nearest to the middle."""
     touching: dict[int, list[tuple[float, int]]] = {m: [] for m in centres}
     for i, span in enumerate(spans):
-        if span.first in touching and span.first == span.last:
-            touching[int(span.first)].append((0.0, i))
-            continue
-        rank = 1.0 / (i + 1)  # spans are sorted from low to high
-        if span.first in touching:
-            touching[int(span.first)].append((rank, i))
-        if span.last in touching:
-            touching[int(span.last)].append((-rank, i))
+        rank = 1.0 / (i + 1) if span.head else 0.0  # spans are sorted from low to high
+        for end, place in {span.first: rank, span.last: -rank}.items():
+            if end in touching:
+                touching[int(end)].append((place, i))
     anchors: dict[tuple[int, float], float] = {}
     for m, ends in touching.items():
         step = min(SLOT, columns[m - 1] / max(len(ends), 1))
         for place, (_, i) in enumerate(sorted(ends)):
             anchors[i, float(m)] = centres[m] + (place - (len(ends) - 1) / 2) * step
     return anchors
-
-
-def _mirror(layout: Layout) -> Layout:
-    width = layout.width
-    places = tuple(replace(place, x=width - place.x) for place in layout.places)
-    pieces = tuple(replace(piece, start=width - piece.start, end=width - piece.end) for piece in layout.pieces)
-    return replace(layout, places=places, pieces=pieces)

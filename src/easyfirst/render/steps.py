@@ -9,8 +9,7 @@ from dataclasses import dataclass
 from easyfirst.render.bands import per_cent
 from easyfirst.render.terminal import cut, pad, visible
 
-AROUND = 4
-"""The number of words of the pending list shown on either side of the pair."""
+AROUND = 4  # words of the pending list shown on either side of the pair
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,11 +19,9 @@ class StepRow:
     head: int
     modifier: int
     relation: str
-    numbers: Sequence[float] = ()
-    """Scores, one for each of the titles given to :func:`draw_steps`."""
+    numbers: Sequence[float] = ()  # scores, one for each of the titles given to :func:`draw_steps`
     confidence: float | None = None
-    pending: Sequence[int] = ()
-    """The pending list before the step."""
+    pending: Sequence[int] = ()  # the pending list before the step
     notes: Sequence[str] = ()
 
 
@@ -69,5 +66,5 @@ def _pending(forms: Sequence[str], row: StepRow) -> str:
     begin, end = max(first - AROUND, 0), first + 2 + AROUND
     shown = [visible(forms[word - 1]) for word in row.pending]
     pair = f"[{shown[first]} {shown[first + 1]}]"
-    parts = ["…"] * (begin > 0) + shown[begin:first] + [pair] + shown[first + 2 : end] + ["…"] * (end < len(shown))
-    return " ".join(parts)
+    words = [*shown[begin:first], pair, *shown[first + 2 : end]]
+    return " ".join(["…"] * (begin > 0) + words + ["…"] * (end < len(shown)))

@@ -6,6 +6,8 @@ the viewer's preference for a light or dark background (``theme="auto"``), or a 
 
 from __future__ import annotations
 
+from itertools import groupby
+from operator import attrgetter
 from typing import Literal
 
 from easyfirst.errors import InputError
@@ -25,12 +27,7 @@ CORNER, TIP = 6.0, 4.0
 
 
 def draw_svg(
-    drawing: Drawing,
-    *,
-    width: float = WIDTH,
-    theme: Theme = "auto",
-    name: str = "tree",
-    has_style: bool = True,
+    drawing: Drawing, *, width: float = WIDTH, theme: Theme = "auto", name: str = "tree", has_style: bool = True
 ) -> str:
     """Return a picture at most ``width`` pixels wide, unless a single word is wider.
 
@@ -50,39 +47,27 @@ def draw_svg(
     height = layout.height + (24.0 if legend else 0.0)
     shift = full_width - layout.width if direction else 0.0
     colours = COLOURS["dark" if is_dark else "light"]
-    arcs = "".join(_arc(drawing, pieces, is_dark=is_dark) for pieces in _by_arc(layout.pieces))
+    modifier = attrgetter("modifier")
+    by_arc = groupby(sorted(layout.pieces, key=modifier), key=modifier)
+    arcs = "".join(_arc(drawing, list(pieces), is_dark=is_dark) for _, pieces in by_arc)
     words = "".join(_word(drawing, place, colours, direction) for place in layout.places)
     style = f"@media (prefers-color-scheme:dark){{{dark_style()}}}" if has_style and theme == "auto" else ""
+    clauses = [_describe(drawing, m) for m, head in enumerate(drawing.heads, 1) if head is not None]
     parts = (
         element("title", escape(drawing.title or drawing.text), id=f"{name}-title"),
-        element("desc", escape(describe(drawing)), id=f"{name}-desc"),
+        element("desc", escape(drawing.text + (f" — {'; '.join(clauses)}." if clauses else "")), id=f"{name}-desc"),
         element("style", style) if style else "",
         element("rect", class_="background", width="100%", height="100%", fill=colours["background"]),
         element("g", arcs + words, transform=f"translate({number(shift)} 0)" if shift else None),
         legend,
     )
-    return element(
-        "svg",
-        "".join(parts),
-        {"viewBox": f"0 0 {number(full_width)} {number(height)}"},
-        xmlns="http://www.w3.org/2000/svg",
-        class_="easyfirst",
-        width=full_width,
-        height=height,
-        role="img",
-        aria_labelledby=f"{name}-title {name}-desc",
-        font_family=FONT,
-        font_size=FORM_SIZE,
-    )
+    frame = {"viewBox": f"0 0 {number(full_width)} {number(height)}", "xmlns": "http://www.w3.org/2000/svg"}
+    look = {"class": "easyfirst", "width": full_width, "height": height, "role": "img"}
+    text = {"aria-labelledby": f"{name}-title {name}-desc", "font-family": FONT, "font-size": FORM_SIZE}
+    return element("svg", "".join(parts), frame | look | text)
 
 
-def describe(drawing: Drawing) -> str:
-    """Describe the tree in words: the sentence and a clause for each arc."""
-    clauses = [describe_arc(drawing, m) for m, head in enumerate(drawing.heads, 1) if head is not None]
-    return f"{drawing.text} — {'; '.join(clauses)}." if clauses else drawing.text
-
-
-def describe_arc(drawing: Drawing, m: int) -> str:
+def _describe(drawing: Drawing, m: int) -> str:
     """Describe an arc in words: "The 1: det of fox 2 (step 1, 98 %)"."""
     head, relation = drawing.heads[m - 1], drawing.relation(m) or "modifier"
     step, confidence = drawing.step_of(m), drawing.confidence_of(m)
@@ -103,27 +88,19 @@ def dark_style() -> str:
     return "".join(rules)
 
 
-def _by_arc(pieces: tuple[Piece, ...]) -> list[list[Piece]]:
-    arcs: dict[int, list[Piece]] = {}
-    for piece in pieces:
-        arcs.setdefault(piece.modifier, []).append(piece)
-    return [arcs[m] for m in sorted(arcs)]
-
-
 def _arc(drawing: Drawing, pieces: list[Piece], *, is_dark: bool) -> str:
     """Return all pieces of an arc as one group, with the numbers of its words."""
     head, m = pieces[0].head, pieces[0].modifier
     confidence = drawing.confidence_of(m)
     colours = COLOURS["dark" if is_dark else "light"]
-    line, label = colours["arc"], colours["label"]
-    name = "arc"
+    line, label, name = colours["arc"], colours["label"], "arc"
     if confidence is not None:
         band = band_of(confidence)
         line = label = band.dark if is_dark else band.light
         name = f"arc {band.name}"
     dashes = "5 3" if confidence is not None and confidence < 0.5 else None
     look = {"fill": "none", "stroke": line, "stroke-width": 1.5, "stroke-dasharray": dashes}
-    parts = [element("title", escape(describe_arc(drawing, m)))]
+    parts = [element("title", escape(_describe(drawing, m)))]
     for piece in pieces:
         parts.append(element("path", "", look, class_="line", d=_path(piece)))
         if piece.has_modifier:
@@ -132,46 +109,36 @@ def _arc(drawing: Drawing, pieces: list[Piece], *, is_dark: bool) -> str:
             parts.append(element("path", class_="tip", d=tip, fill=line))
         if piece.has_head or piece.has_modifier:
             parts.append(_label(drawing, piece, label))
-    facts = {
-        "data-head": head,
-        "data-modifier": m,
-        "data-step": drawing.step_of(m),
-        "data-confidence": None if confidence is None else f"{confidence:.4g}",
-    }
+    facts = {"data-head": head, "data-modifier": m, "data-step": drawing.step_of(m)}
+    facts |= {"data-confidence": None if confidence is None else f"{confidence:.4g}"}
     return element("g", "".join(parts), facts, class_=name)
 
 
 def _path(piece: Piece) -> str:
     """Return a path up from the head, level, and down to the modifier with round corners; open ends run level."""
-    start, end, top, base = piece.start, piece.end, piece.top, piece.base
-    tip = base - TIP
+    start, end, top, tip = number(piece.start), number(piece.end), number(piece.top), number(piece.base - TIP)
     if not piece.head:
-        return f"M{number(end)} {number(top)}V{number(tip)}"
-    way = 1.0 if end > start else -1.0
-    bend = min(CORNER, abs(end - start) / 2)
-    begin = f"M{number(start)} {number(top)}"
+        return f"M{end} {top}V{tip}"
+    bend = min(CORNER, abs(piece.end - piece.start) / 2)
+    along, bent = bend if piece.end > piece.start else -bend, number(piece.top + bend)
+    begin = f"M{start} {top}"
     if piece.has_head:
-        begin = (
-            f"M{number(start)} {number(base)}V{number(top + bend)}"
-            f"Q{number(start)} {number(top)} {number(start + way * bend)} {number(top)}"
-        )
+        begin = f"M{start} {number(piece.base)}V{bent}Q{start} {top} {number(piece.start + along)} {top}"
     if not piece.has_modifier:
-        return f"{begin}H{number(end)}"
-    corner = f"Q{number(end)} {number(top)} {number(end)} {number(top + bend)}"
-    return f"{begin}H{number(end - way * bend)}{corner}V{number(tip)}"
+        return f"{begin}H{end}"
+    return f"{begin}H{number(piece.end - along)}Q{end} {top} {end} {bent}V{tip}"
 
 
 def _label(drawing: Drawing, piece: Piece, colour: str) -> str:
     relation, step = label_of(drawing, piece.modifier)
+    if not (relation or step):
+        return ""
     content = escape(relation)
     if step:
         content += element("tspan", escape(step), class_="step", font_weight="bold", dx=4 if relation else None)
     x = (piece.start + piece.end) / 2 if piece.head else piece.end
-    if not content:
-        return ""
-    return element(
-        "text", content, class_="label", x=x, y=piece.top - 3, fill=colour, font_size=LABEL_SIZE, text_anchor="middle"
-    )
+    look = {"class": "label", "x": x, "y": piece.top - 3, "fill": colour}
+    return element("text", content, look, font_size=LABEL_SIZE, text_anchor="middle")
 
 
 def _word(drawing: Drawing, place: Place, colours: dict[str, str], direction: str | None) -> str:
@@ -181,9 +148,8 @@ def _word(drawing: Drawing, place: Place, colours: dict[str, str], direction: st
     parts = element("text", escape(drawing.forms[m - 1]), look, class_="form", x=x, y=y)
     if tag := drawing.tag(m):
         y += TAG_SIZE * 1.4
-        parts += element(
-            "text", escape(tag), class_="tag", x=x, y=y, fill=colours["tag"], font_size=TAG_SIZE, text_anchor="middle"
-        )
+        look = {"class": "tag", "x": x, "y": y, "fill": colours["tag"]}
+        parts += element("text", escape(tag), look, font_size=TAG_SIZE, text_anchor="middle")
     return element("g", parts, {"data-id": m}, class_="word")
 
 
@@ -195,13 +161,8 @@ def _legend(y: float, *, is_dark: bool) -> tuple[str, float]:
         colour = band.dark if is_dark else band.light
         sample = f"M{number(x)} {number(y + 8)}h18"
         dashes = "5 3" if band is BANDS[0] else None
-        parts.append(
-            element(
-                "g",
-                element("path", class_="line", d=sample, stroke=colour, stroke_width=2.5, stroke_dasharray=dashes)
-                + element("text", band.label, class_="label", x=x + 23, y=y + 12, fill=colour, font_size=LABEL_SIZE),
-                class_=f"key {band.name}",
-            )
-        )
+        line = element("path", class_="line", d=sample, stroke=colour, stroke_width=2.5, stroke_dasharray=dashes)
+        label = element("text", band.label, class_="label", x=x + 23, y=y + 12, fill=colour, font_size=LABEL_SIZE)
+        parts.append(element("g", line + label, class_=f"key {band.name}"))
         x += 23 + text_width(band.label, LABEL_SIZE) + 12
     return element("g", "".join(parts), class_="legend"), x + MARGIN

@@ -13,16 +13,15 @@ from __future__ import annotations
 
 import unicodedata
 from collections.abc import Sequence
+from itertools import count
 
 from easyfirst.render.bands import band_of, per_cent
 
 UP, DOWN, LEFT, RIGHT = 1, 2, 4, 8
-_LINES = " ╵╷│╴╯╮┤╶╰╭├─┴┬┼"
-"""The character of a cell, indexed by the sum of the directions of its lines."""
+_LINES = " ╵╷│╴╯╮┤╶╰╭├─┴┬┼"  # the character of a cell, indexed by the sum of the directions of its lines
 ARROW, STEP = "►", 2
 DIM, BOLD, PLAIN = "\x1b[2m", "\x1b[1m", "\x1b[0m"
-MIN_TEXT_WIDTH = 24
-"""The columns reserved for the words."""
+MIN_TEXT_WIDTH = 24  # the columns reserved for the words
 
 
 def draw_tree(
@@ -42,8 +41,7 @@ def draw_tree(
     ``color`` the arcs are dim, the root is bold, and relations have the colour of their confidence.
     """
     arcs = _draw_arcs(heads)
-    room = None if width is None else max(width - MIN_TEXT_WIDTH, 0)
-    if room is not None and arcs and len(arcs[0]) > room:
+    if width is not None and arcs and len(arcs[0]) > (room := max(width - MIN_TEXT_WIDTH, 0)):
         arcs = _indent(heads, room)
     columns = [pad(list(map(visible, forms)))]
     facts = [[visible(relation or "_") for relation in relations]]
@@ -54,7 +52,8 @@ def draw_tree(
     facts[:-1] = [pad(cells) for cells in facts[:-1]]
     if tags is not None and any(tag != "_" for tag in tags):
         shown = pad(list(map(visible, tags)))
-        if width is None or _widest(arcs, *columns, shown, *facts) <= width:
+        wide = ("  ".join(cells) for cells in zip(arcs, *columns, shown, *facts, strict=True))
+        if width is None or max(map(display_width, wide)) - 1 <= width:
             columns.append(shown)
     lines: list[str] = []
     for i, arc in enumerate(arcs):
@@ -63,11 +62,6 @@ def draw_tree(
         value = confidence[i] if confidence is not None else None
         lines.append(_paint(line, len(arc), len(arc) + len(words), heads[i], value) if color else line)
     return "\n".join(lines)
-
-
-def _widest(arcs: Sequence[str], *columns: Sequence[str]) -> int:
-    """Return the width of the widest line."""
-    return max((display_width("  ".join(cells)) - 1 for cells in zip(arcs, *columns, strict=True)), default=0)
 
 
 def _paint(line: str, arc_end: int, words_end: int, head: int | None, confidence: float | None) -> str:
@@ -87,8 +81,7 @@ def _draw_arcs(heads: Sequence[int | None]) -> list[str]:
     for first, last, m in arcs:
         column = STEP * (n_levels - levels[m])
         for row in range(first - 1, last):
-            cell = (UP if row > first - 1 else 0) | (DOWN if row < last - 1 else 0)
-            grid[row][column] |= cell
+            grid[row][column] |= (UP if row > first - 1 else 0) | (DOWN if row < last - 1 else 0)
         for row in (first - 1, last - 1):
             grid[row][column] |= RIGHT
             for x in range(column + 1, STEP * n_levels):
@@ -101,15 +94,12 @@ def _levels(arcs: Sequence[tuple[int, int, int]]) -> dict[int, int]:
     """Return the level of each arc, by its modifier: outside all shorter arcs that it overlaps, and not in the column
     of an arc that it touches."""
     levels: dict[int, int] = {}
-    done: list[tuple[int, int, int]] = []
-    for arc in sorted(arcs, key=lambda arc: (arc[1] - arc[0], arc)):
+    shortest_first = sorted(arcs, key=lambda arc: (arc[1] - arc[0], arc))
+    for i, arc in enumerate(shortest_first):
         first, last, m = arc
-        level = 1 + max((levels[other] for a, b, other in done if a < last and first < b), default=0)
-        taken = {levels[other[2]] for other in done if _touch(arc, other)}
-        while level in taken:
-            level += 1
-        levels[m] = level
-        done.append(arc)
+        level = 1 + max((levels[other] for a, b, other in shortest_first[:i] if a < last and first < b), default=0)
+        taken = {levels[other[2]] for other in shortest_first[:i] if _touch(arc, other)}
+        levels[m] = next(free for free in count(level) if free not in taken)
     return levels
 
 
@@ -129,10 +119,9 @@ def _indent(heads: Sequence[int | None], room: int) -> list[str]:
 
 
 def _depth(heads: Sequence[int | None], m: int) -> int:
-    depth = 0
-    while (head := heads[m - 1]) and depth < len(heads):  # heads may form a cycle
-        m = head
-        depth += 1
+    depth, head = 0, heads[m - 1]
+    while head and depth < len(heads):  # heads may form a cycle
+        depth, head = depth + 1, heads[head - 1]
     return depth
 
 
@@ -163,11 +152,7 @@ def cut(line: str, width: int | None) -> str:
     """Cut a line to at most ``width`` columns."""
     if width is None or display_width(line) <= width:
         return line
-    kept: list[str] = []
-    room = width - 1
-    for c in line:
-        room -= _column_width(c)
-        if room < 0:
-            break
-        kept.append(c)
-    return "".join(kept) + "…"
+    end, room = 0, width - 1
+    while (room := room - _column_width(line[end])) >= 0:  # ends, as the line is too wide
+        end += 1
+    return line[:end] + "…"

@@ -8,7 +8,7 @@ from itertools import islice
 from typing import Any
 
 from easyfirst.results.parses import Parse
-from easyfirst.text.tokenized import TokenizedText
+from easyfirst.text.sentences import TokenizedText
 from easyfirst.treebank.raw_text import Token
 
 

@@ -16,7 +16,7 @@ from easyfirst.results.parses import Parse
 from easyfirst.server.limits import Limits
 from easyfirst.server.parse_request import ParseRequest, check_length, check_words
 from easyfirst.server.refusals import RefusedError
-from easyfirst.text.tokenized import TokenizedText
+from easyfirst.text.sentences import TokenizedText
 
 
 @dataclass(frozen=True, slots=True)

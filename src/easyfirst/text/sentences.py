@@ -1,14 +1,31 @@
-"""Tokenized text as sentences that store the position of each token in the text."""
+"""Tokenized texts, and their sentences, which store the position of each token in the text."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 
 from easyfirst.treebank.raw_text import Token
 from easyfirst.treebank.sentence import Sentence, SurfaceToken
 
-MAX_SENTENCE_WORDS = 500
-"""Longer sentences of a text are split."""
+MAX_SENTENCE_WORDS = 500  # longer sentences of a text are split
+
+
+@dataclass(frozen=True, slots=True)
+class TokenizedText:
+    """A text and the tokens of each of its sentences."""
+
+    text: str
+    tokens: tuple[tuple[Token, ...], ...]
+
+    def joined(self) -> TokenizedText:
+        """Return the text as one sentence, cut only if it is too long."""
+        tokens = [token for sentence in self.tokens for token in sentence]
+        return TokenizedText(self.text, tuple(map(tuple, cut(tokens))) if tokens else ())
+
+    def sentences(self) -> list[Sentence]:
+        """Return the sentences as CoNLL-U has them, without tags and trees."""
+        return list(sentences_of(self.text, self.tokens))
 
 
 def sentences_of(text: str, sentences: Sequence[Sequence[Token]]) -> Iterator[Sentence]:
@@ -20,11 +37,6 @@ def sentences_of(text: str, sentences: Sequence[Sequence[Token]]) -> Iterator[Se
     next_starts = [tokens[0].start for tokens in sentences[1:]] + [None]
     for tokens, next_start in zip(sentences, next_starts, strict=False):
         yield _sentence_of(text, tokens, next_start)
-
-
-def joined(sentences: Sequence[Sequence[Token]]) -> list[list[Token]]:
-    """Return all tokens of a text as one sentence, split if it is too long; an empty list if there are no tokens."""
-    return list(cut([token for sentence in sentences for token in sentence])) if sentences else []
 
 
 def cut(tokens: Sequence[Token]) -> Iterator[list[Token]]:
@@ -56,7 +68,8 @@ def _sentence_of(text: str, tokens: Sequence[Token], next_start: int | None) -> 
             multiword.append(SurfaceToken(form, range(n_before, len(forms)), cell, True))
             misc += ["_"] * len(token.words)
     comment = f"# text = {_in_one_line(text[tokens[0].start : tokens[-1].end])}"
-    return Sentence.unannotated(forms, misc=misc, multiword=multiword, comments=[comment])
+    plain = Sentence.unannotated(forms)
+    return replace(plain, misc=tuple(misc), multiword=tuple(multiword), comments=(comment,))
 
 
 def _in_one_line(text: str) -> str:

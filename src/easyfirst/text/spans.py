@@ -10,8 +10,7 @@ from easyfirst.model.tokenizer_vocabulary import Characters
 from easyfirst.nn.arrays import Bools, Ints
 from easyfirst.nn.tokenizer_network import INSIDE, TOKEN_END
 
-MAX_TOKEN_CHARACTERS = 500
-"""A token with more characters, not counting white space, is split."""
+MAX_TOKEN_CHARACTERS = 500  # a token with more, not counting white space, is split
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,14 +35,12 @@ def find_spans(characters: Characters, boundaries: Ints, *, has_inner_spaces: bo
     starts = np.empty_like(ends)
     starts[0], starts[1:] = True, ends[:-1]
     last = rows[ends]
-    n_before = np.searchsorted(last, text_ends)
-    return Spans(rows[starts], last, np.diff(n_before, prepend=0).tolist())
+    return Spans(rows[starts], last, np.diff(np.searchsorted(last, text_ends), prepend=0).tolist())
 
 
 def whole_signs(characters: Characters, boundaries: Ints) -> Ints:
     """Return the predictions without boundaries inside grapheme clusters."""
-    follows = np.append(characters.is_bound[1:], False)
-    return np.where(follows, INSIDE, boundaries)
+    return np.where(np.append(characters.is_bound[1:], False), INSIDE, boundaries)
 
 
 def _cut_long(ends: Bools) -> Bools:

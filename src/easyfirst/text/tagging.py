@@ -10,7 +10,7 @@ from easyfirst.errors import ModelError
 from easyfirst.model.lexicon import distinct_forms, tags_of
 from easyfirst.model.tagger_store import TaggerModel, look_up
 from easyfirst.nn.activations import overflow_is_fine
-from easyfirst.nn.arrays import Floats, Ints
+from easyfirst.nn.arrays import Floats
 from easyfirst.nn.characters import Spelling, last_states
 from easyfirst.nn.namespace import NUMPY
 from easyfirst.nn.sequences import Packing, longest_first
@@ -18,11 +18,8 @@ from easyfirst.nn.table_reader import TableReader
 from easyfirst.nn.tagger_network import TaggerIds, members_of, score_tags
 from easyfirst.treebank.sentence import Sentence
 
-MAX_BATCH_WORDS = 2048
-"""The most words in a batch, unless a single sentence has more."""
-
-Tags = Mapping[str, tuple[str, ...]]
-"""For each kind, the tags of the words of a sentence."""
+MAX_BATCH_WORDS = 2048  # the most words in a batch, unless a single sentence has more
+Tags = Mapping[str, tuple[str, ...]]  # for each kind, the tags of the words of a sentence
 
 
 class Tagger:
@@ -44,18 +41,18 @@ class Tagger:
     def tag(self, sentences: Sequence[Sentence]) -> list[Sentence]:
         """Return the sentences, in order, with predicted tags where they have none; given tags are kept."""
         found = list(sentences)
-        incomplete = [number for number, sentence in enumerate(sentences) if self._lacks_tags(sentence)]
-        predicted = self.predict([sentences[number].forms for number in incomplete])
+        is_incomplete = [any("_" in tags_of(sentence, kind) for kind in self.kinds) for sentence in found]
+        incomplete = [number for number, lacks_tags in enumerate(is_incomplete) if lacks_tags]
+        predicted = self.predict([found[number].forms for number in incomplete])
         for number, tags in zip(incomplete, predicted, strict=True):
-            found[number] = _filled(sentences[number], tags)
+            columns = {kind: zip(tags_of(found[number], kind), new, strict=True) for kind, new in tags.items()}
+            filled = {kind: [tag if old == "_" else old for old, tag in pairs] for kind, pairs in columns.items()}
+            found[number] = found[number].with_tags(**filled)
         return found
 
     def untagged(self, sentence: Sentence) -> Sentence:
         """Return a sentence without the kinds of tags that this tagger predicts."""
         return sentence.with_tags(**{kind: ["_"] * len(sentence) for kind in self.kinds})
-
-    def _lacks_tags(self, sentence: Sentence) -> bool:
-        return any("_" in tags_of(sentence, kind) for kind in self.kinds)
 
     def predict(self, sentences: Sequence[Sequence[str]], *, max_words: int = MAX_BATCH_WORDS) -> list[Tags]:
         """Return the tags of sentences, given as forms. Each sentence is tagged independently of the others."""
@@ -66,28 +63,26 @@ class Tagger:
 
     def _predict_batch(self, sentences: Sequence[Sequence[str]]) -> Iterator[Tags]:
         """Yield the tags of sentences that are sorted, longest first."""
-        vocabulary = self.model.vocabulary
-        lengths = [len(sentence) for sentence in sentences]
-        words = [form for sentence in sentences for form in sentence]
-        forms, numbers = distinct_forms(words)
+        vocabulary, vectors = self.model.vocabulary, self.model.vectors
+        lengths = list(map(len, sentences))
+        forms, numbers = distinct_forms([form for sentence in sentences for form in sentence])
         ids = TaggerIds(vocabulary.word_ids(forms)[numbers], numbers)
-        external, spelling = self._external_vectors(forms, numbers), vocabulary.spell(forms)
+        external = None if vectors is None else look_up(vectors, forms)[numbers]
+        spelling = vocabulary.spell(forms)
         with overflow_is_fine():
             spelt = [None if reader is None else _spell(reader, spelling) for reader in self._readers]
             scores = [
                 score_tags(NUMPY, member, ids, Packing.of(lengths), external=external, spelt=by_member)
                 for member, by_member in zip(self._members, spelt, strict=True)
             ]
-        together = {kind: _agreed([of_member[kind] for of_member in scores]) for kind in vocabulary.kinds}
-        columns = {kind: _best(together[kind], tags) for kind, tags in vocabulary.tags.items()}
+        columns: dict[str, list[str]] = {}
+        for kind, tags in vocabulary.tags.items():
+            best: list[int] = _agreed([of_member[kind] for of_member in scores]).argmax(axis=1).tolist()
+            columns[kind] = [tags[number] for number in best]
         start = 0
         for length in lengths:
             yield {kind: tuple(column[start : start + length]) for kind, column in columns.items()}
             start += length
-
-    def _external_vectors(self, forms: Sequence[str], numbers: Ints) -> Floats | None:
-        vectors = self.model.vectors
-        return None if vectors is None else look_up(vectors, forms)[numbers]
 
 
 def without_tags(sentences: Iterable[Sentence], tagger: Tagger | None, name: str) -> Iterator[Sentence]:
@@ -99,8 +94,7 @@ def without_tags(sentences: Iterable[Sentence], tagger: Tagger | None, name: str
 
 def _spell(reader: TableReader, spelling: Spelling) -> Floats:
     """Compute ``easyfirst.nn.characters.spell`` with a lookup table, which is faster."""
-    states = reader.read(spelling.characters, Packing.of(spelling.lengths.tolist()))
-    return last_states(NUMPY, states, spelling)
+    return last_states(NUMPY, reader.read(spelling.characters, Packing.of(spelling.lengths.tolist())), spelling)
 
 
 def _agreed(scores: Sequence[Floats]) -> Floats:
@@ -112,16 +106,3 @@ def _agreed(scores: Sequence[Floats]) -> Floats:
         shifted = of_member - of_member.max(axis=1, keepdims=True)
         together += shifted - np.log(np.exp(shifted).sum(axis=1, keepdims=True))
     return together
-
-
-def _best(scores: Floats, tags: Sequence[str]) -> list[str]:
-    numbers: list[int] = scores.argmax(axis=1).tolist()
-    return [tags[number] for number in numbers]
-
-
-def _filled(sentence: Sentence, tags: Tags) -> Sentence:
-    columns = {
-        kind: [new if given == "_" else given for given, new in zip(tags_of(sentence, kind), column, strict=True)]
-        for kind, column in tags.items()
-    }
-    return sentence.with_tags(upos=columns.get("upos"), xpos=columns.get("xpos"))

@@ -17,9 +17,8 @@ from easyfirst.model.rewriting import lowered
 from easyfirst.model.tokenizer_store import TokenizerModel
 from easyfirst.model.tokenizer_vocabulary import Characters
 from easyfirst.nn.activations import overflow_is_fine
-from easyfirst.nn.arrays import Bools, Floats, Ints
+from easyfirst.nn.arrays import Bools, Ints
 from easyfirst.nn.namespace import NUMPY
-from easyfirst.nn.sequences import Packing
 from easyfirst.nn.table_reader import TableReader
 from easyfirst.nn.tokenizer_network import (
     REWRITTEN,
@@ -30,22 +29,17 @@ from easyfirst.nn.tokenizer_network import (
     token_vectors,
     tokenizer_of,
 )
-from easyfirst.text.sentences import cut
+from easyfirst.text.sentences import TokenizedText, cut
 from easyfirst.text.spans import Spans, find_spans, whole_signs
-from easyfirst.text.tokenized import TokenizedText
 from easyfirst.text.windows import read_in_windows
 from easyfirst.treebank.raw_text import Token
 
-MAX_PIECE = 50_000
-"""A longer paragraph is read in pieces; sentences that end near the end of a piece are read again with the next."""
-PIECE_MARGIN = 1000
-MAX_BATCH = 60_000
-"""The most characters in a batch, which bounds the memory."""
-CHARACTER_WINDOW, CHARACTER_CONTEXT = 400, 25
-TOKEN_WINDOW, TOKEN_CONTEXT = 100, 20
-"""The rows whose outputs a window keeps, and its context on each side. More context changes nothing on EWT."""
-MAX_ROWS = 16_384
-"""The most rows that are read in lock step."""
+MAX_PIECE = 50_000  # characters; a longer paragraph is read in pieces
+PIECE_MARGIN = 1000  # sentences that end this near the end of a piece are read again with the next
+MAX_BATCH = 60_000  # the most characters in a batch, which bounds the memory
+# The rows whose outputs a window keeps, and its context on each side. More context changes nothing on EWT.
+CHARACTER_WINDOW = {"size": 400, "context": 25}
+TOKEN_WINDOW = {"size": 100, "context": 20}
 _NOT_SPACE = re.compile(r"\S")
 _PARAGRAPH_END = re.compile(r"\n\s*\n|\u2029")
 
@@ -67,10 +61,8 @@ class _Paragraph:
         return self.text[self.begin : min(self.begin + MAX_PIECE, self.end)].rstrip()
 
     def accept(self, sentences: Sentences, piece: str) -> None:
-        """Add the sentences of a piece, except those at its end that more context might change.
-
-        If these are more than half of the piece, all sentences are added, and the last one is split.
-        """
+        """Add the sentences of a piece, except those at its end that more context might change. If these are more than
+        half of the piece, all sentences are added, and the last one is split."""
         piece_end = self.begin + len(piece)
         if piece_end < self.end:
             sure = [sentence for sentence in sentences if sentence[-1].end <= piece_end - PIECE_MARGIN]
@@ -119,31 +111,25 @@ class Tokenizer:
         vocabulary = self.model.vocabulary
         characters = vocabulary.read([piece for _, piece in batch])
         with overflow_is_fine():
-            h = self._read_characters(characters)
+            h = read_in_windows(
+                lambda rows, packing: self._characters.read(characters.rows[rows], packing),
+                characters.lengths,
+                **CHARACTER_WINDOW,
+            )
             boundaries = whole_signs(characters, score_boundaries(NUMPY, self._weights, h).argmax(axis=1))
             spans = find_spans(characters, boundaries, has_inner_spaces=vocabulary.has_inner_spaces)
-            scores = self._score_tokens(token_vectors(NUMPY, h, spans.first, spans.last), spans.lengths)
+            vectors = token_vectors(NUMPY, h, spans.first, spans.last)
+            scores = read_in_windows(
+                lambda rows, packing: score_tokens(NUMPY, self._weights, vectors[rows], packing),
+                spans.lengths,
+                **TOKEN_WINDOW,
+            )
         tokens = self._tokens_of(batch, characters, boundaries, spans, scores[:, REWRITTEN] > 0)
         is_end = scores[:, SENTENCE_END] > 0
         begin = 0
         for (paragraph, piece), n in zip(batch, spans.lengths, strict=True):
-            end = begin + n
-            paragraph.accept(_sentences_of(tokens[begin:end], is_end[begin:end]), piece)
-            begin = end
-
-    def _read_characters(self, characters: Characters) -> Floats:
-        def read(rows: Ints, packing: Packing) -> Floats:
-            return self._characters.read(characters.rows[rows], packing)
-
-        return read_in_windows(
-            read, characters.lengths, size=CHARACTER_WINDOW, context=CHARACTER_CONTEXT, max_rows=MAX_ROWS
-        )
-
-    def _score_tokens(self, vectors: Floats, lengths: Sequence[int]) -> Floats:
-        def read(rows: Ints, packing: Packing) -> Floats:
-            return score_tokens(NUMPY, self._weights, vectors[rows], packing)
-
-        return read_in_windows(read, lengths, size=TOKEN_WINDOW, context=TOKEN_CONTEXT, max_rows=MAX_ROWS)
+            paragraph.accept(_sentences_of(tokens[begin : begin + n], is_end[begin : begin + n]), piece)
+            begin += n
 
     def _tokens_of(
         self,
@@ -153,9 +139,8 @@ class Tokenizer:
         spans: Spans,
         is_rewritten: Bools,
     ) -> list[Token]:
-        shifts = np.array([paragraph.begin for paragraph, _ in batch])
-        shifts -= np.cumsum([0] + [len(piece) for _, piece in batch[:-1]])
-        shift = np.repeat(shifts, spans.lengths)
+        begins = np.cumsum([0] + [len(piece) for _, piece in batch[:-1]])
+        shift = np.repeat(np.array([paragraph.begin for paragraph, _ in batch]) - begins, spans.lengths)
         starts = (characters.positions[spans.first] + shift).tolist()
         ends = (characters.positions[spans.last] + shift + 1).tolist()
         texts = [paragraph.text for (paragraph, _), n in zip(batch, spans.lengths, strict=True) for _ in range(n)]
@@ -163,20 +148,14 @@ class Tokenizer:
         for k, word_ends in _word_ends(boundaries, spans).items():
             places = characters.positions[word_ends] + shift[k] + 1
             tokens[k] = _parted(tokens[k], texts[k], places.tolist())
-        for k in np.flatnonzero(is_rewritten).tolist() if self.model.vocabulary.rewriting.rules else ():
-            tokens[k] = Token(
-                starts[k], ends[k], self.model.vocabulary.rewriting.rewrite(texts[k][starts[k] : ends[k]])
-            )
-        return self._part_known(tokens, texts) if self.model.vocabulary.parts else tokens
-
-    def _part_known(self, tokens: Sequence[Token], texts: Sequence[str]) -> list[Token]:
-        """Split tokens that have the same parts almost everywhere in the treebank, whatever the network predicts."""
-        parts = self.model.vocabulary.parts
-        known = [parts.get(lowered(text[token.start : token.end])) for token, text in zip(tokens, texts, strict=True)]
-        return [
-            token if lengths is None else _parted(token, text, [token.start + n for n in accumulate(lengths[:-1])])
-            for token, text, lengths in zip(tokens, texts, known, strict=True)
-        ]
+        rewriting, parts = self.model.vocabulary.rewriting, self.model.vocabulary.parts
+        for k in np.flatnonzero(is_rewritten).tolist() if rewriting.rules else ():
+            tokens[k] = Token(starts[k], ends[k], rewriting.rewrite(texts[k][starts[k] : ends[k]]))
+        # Some tokens have the same parts almost everywhere in the treebank: split them whatever the network predicts.
+        for k, (token, text) in enumerate(zip(tokens, texts, strict=True)) if parts else ():
+            if lengths := parts.get(lowered(text[token.start : token.end])):
+                tokens[k] = _parted(token, text, [token.start + n for n in accumulate(lengths[:-1])])
+        return tokens
 
 
 def _word_ends(boundaries: Ints, spans: Spans) -> dict[int, list[int]]:
@@ -192,18 +171,15 @@ def _word_ends(boundaries: Ints, spans: Spans) -> dict[int, list[int]]:
 
 def _parted(token: Token, text: str, places: Sequence[int]) -> Token:
     """Return a token whose words end at these places and at its end."""
-    bounds = [token.start, *places, token.end]
-    words = (text[begin:end].strip() for begin, end in pairwise(bounds))
+    words = (text[begin:end].strip() for begin, end in pairwise([token.start, *places, token.end]))
     return Token(token.start, token.end, tuple(word for word in words if word))
 
 
 def _sentences_of(tokens: list[Token], is_end: Bools) -> Sentences:
     """Return the sentences of a piece, whose last token always ends one."""
     ends: list[int] = (np.flatnonzero(is_end[:-1]) + 1).tolist()
-    sentences: Sentences = []
-    for begin, end in pairwise([0, *ends, len(tokens)]):
-        sentences += cut(tokens[begin:end])
-    return sentences
+    bounds = pairwise([0, *ends, len(tokens)])
+    return [sentence for begin, end in bounds for sentence in cut(tokens[begin:end])]
 
 
 def _paragraphs_of(text: str) -> Iterator[_Paragraph]:

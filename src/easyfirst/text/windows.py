@@ -14,6 +14,9 @@ import numpy as np
 from easyfirst.nn.arrays import Floats, Ints
 from easyfirst.nn.sequences import Packing, longest_first
 
+Reader = Callable[[Ints, Packing], Floats]  # takes row numbers and their packing, and returns one row for each
+MAX_ROWS = 16_384  # the most rows that are read in lock step
+
 
 class Window(NamedTuple):
     """The rows that are read together, and those of them whose outputs are kept."""
@@ -36,17 +39,9 @@ def windows_of(begin: int, length: int, *, size: int, context: int) -> Iterator[
 
 
 def read_in_windows(
-    read: Callable[[Ints, Packing], Floats],
-    lengths: Sequence[int],
-    *,
-    size: int,
-    context: int,
-    max_rows: int,
+    read: Reader, lengths: Sequence[int], *, size: int, context: int, max_rows: int = MAX_ROWS
 ) -> Floats:
-    """Return the outputs of ``read`` for all rows of concatenated sequences, read in batches of up to ``max_rows``.
-
-    ``read(rows, packing)`` receives row numbers and their packing, and returns one row for each.
-    """
+    """Return the outputs of ``read`` for all rows of concatenated sequences, read in batches of up to ``max_rows``."""
     windows: list[Window] = []
     begin = 0
     for length in lengths:

@@ -20,12 +20,11 @@ from easyfirst.model.shared_vectors import SharedVectors
 from easyfirst.nn.arrays import Floats
 from easyfirst.nn.parser_network import TAG_KINDS
 from easyfirst.treebank.conllu import ConlluReader
-from easyfirst.treebank.partial import check_known_arcs, knows_nothing
 from easyfirst.treebank.projective import is_projective
 from easyfirst.treebank.scores import percent
 from easyfirst.treebank.sentence import Sentence
 from easyfirst.treebank.streams import open_file
-from easyfirst.treebank.tree import check_tree
+from easyfirst.treebank.tree import check_known_arcs, check_tree, knows_nothing
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,15 +13,14 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import islice
+from itertools import islice, zip_longest
 from typing import NamedTuple
 from unicodedata import category
 
 from easyfirst.errors import DataError
 from easyfirst.treebank.sentence import Sentence, SurfaceToken
 
-N_SHOWN = 20
-"""The number of characters of each text that an error message shows."""
+N_SHOWN = 20  # characters of each text in an error message
 
 
 class Span(NamedTuple):
@@ -60,11 +59,9 @@ class SpannedText:
         for sentence in treebank:
             first = end
             for token in sentence.surface_tokens:
-                form = _without_spaces(token, sentence)
-                start, end = end, end + len(form)
-                span = Span(start, end)
-                forms.append(form)
-                tokens.append(span)
+                forms.append(form := _without_spaces(token, sentence))
+                tokens.append(span := Span(end, end + len(form)))
+                end = span.end
                 if token.is_multiword:
                     words += [SpannedWord(span, sentence.forms[m].lower(), True) for m in token.words]
                 else:
@@ -83,19 +80,18 @@ def check_same_text(gold: SpannedText, system: SpannedText) -> None:
     """Raise :class:`DataError` with the position of the first difference, if two texts differ."""
     if gold.characters == system.characters:
         return
-    pairs = zip(gold.characters, system.characters, strict=False)
-    shorter = min(len(gold.characters), len(system.characters))
-    position = next((k for k, (one, other) in enumerate(pairs) if one != other), shorter)
+    pairs = zip_longest(gold.characters, system.characters)
+    position = next(k for k, (one, other) in enumerate(pairs) if one != other)
     before = gold.characters[max(position - N_SHOWN, 0) : position]
     gold_place = ":".join(str(part) for part in gold.place_of(position) if part is not None)
     source, line = system.place_of(position)
-    raise DataError(
-        f"the text differs {f'after {before!r}' if before else 'from its first character on'}: "
-        f"{_continuation(system, position)} here, {_continuation(gold, position)} in {gold_place or 'the gold text'}; "
-        "both sides must hold the same characters, white space apart",
-        source=source,
-        line=line,
+    after = [side.characters[position : position + N_SHOWN] for side in (system, gold)]
+    here, there = (repr(characters) if characters else "the end" for characters in after)
+    message = (
+        f"the text differs {f'after {before!r}' if before else 'from its first character on'}: {here} here, {there} in "
+        f"{gold_place or 'the gold text'}; both sides must hold the same characters, white space apart"
     )
+    raise DataError(message, source=source, line=line)
 
 
 def align(gold: SpannedText, system: SpannedText) -> list[tuple[int, int]]:
@@ -144,20 +140,15 @@ def _multiword_stretch(
 
 
 def _belongs(words: Sequence[SpannedWord], k: int, end: int) -> bool:
-    """Whether a word belongs to the stretch that ends here: a single word must lie inside it, a multiword token begin
-    in it."""
-    if k == len(words):
-        return False
-    word = words[k]
-    return word.span.start < end if word.is_part else word.span.end <= end
+    """Whether a word lies inside the stretch that ends here or, for a word of a multiword token, begins in it."""
+    return k < len(words) and (words[k].span.start < end if words[k].is_part else words[k].span.end <= end)
 
 
 def _align_forms(
     gold: Sequence[SpannedWord], system: Sequence[SpannedWord], gold_stretch: range, system_stretch: range
 ) -> Iterator[tuple[int, int]]:
     """Yield a longest common subsequence of the forms; if there are several, the one that skips gold words first."""
-    gold_forms = [gold[k].form for k in gold_stretch]
-    system_forms = [system[k].form for k in system_stretch]
+    gold_forms, system_forms = [gold[k].form for k in gold_stretch], [system[k].form for k in system_stretch]
     n, n_system = len(gold_forms), len(system_forms)
     longest = [[0] * (n_system + 1) for _ in range(n + 1)]  # of gold_forms[i:] and system_forms[j:]
     for i in reversed(range(n)):
@@ -179,13 +170,9 @@ def _align_forms(
 def _without_spaces(token: SurfaceToken, sentence: Sentence) -> str:
     """Return the form without spaces, which are Unicode's space separators (``Zs``)."""
     form = token.form
-    if not (form.isascii() and " " not in form):
+    if " " in form or not form.isascii():
         form = "".join(character for character in form if category(character) != "Zs")
     if not form:
         message = f"FORM is {token.form!r}, only white space, which is no part of a text; correct it"
         raise DataError(message, source=sentence.source, line=token.line)
     return form
-
-
-def _continuation(text: SpannedText, position: int) -> str:
-    return repr(text.characters[position : position + N_SHOWN]) if position < len(text.characters) else "the end"

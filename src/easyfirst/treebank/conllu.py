@@ -12,17 +12,15 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from functools import partial
+from itertools import chain
 from os import PathLike, fspath
 from typing import BinaryIO, NoReturn
 
 from easyfirst.errors import DataError
-from easyfirst.treebank.sentence import Columns, Lines, Sentence, SurfaceToken, Word
+from easyfirst.treebank.sentence import Lines, Sentence, SurfaceToken
 from easyfirst.treebank.streams import BYTE_ORDER_MARK, decode, open_file, read_lines
 
-__all__ = ["ConlluReader", "Sentence", "Word", "read_conllu"]
-
 N_COLUMNS = 10
-HEAD = re.compile(r"[0-9]{1,9}")
 MULTIWORD_ID = re.compile(r"([1-9][0-9]{0,8})-([1-9][0-9]{0,8})")
 EMPTY_NODE_ID = re.compile(r"(0|[1-9][0-9]{0,8})\.[1-9][0-9]{0,8}")
 
@@ -50,9 +48,8 @@ class ConlluReader(Iterator[Sentence]):
     def _read(self, lines: Iterator[bytes], name: str) -> Iterator[Sentence]:
         prefix: list[bytes] = []
         block: list[bytes] = []
-        first = 1  # the line where the block starts
-        has_tokens = False
-        for number, line in enumerate(lines, 1):
+        first, has_tokens = 1, False  # the line where the block starts, and whether it is a sentence
+        for number, line in enumerate(chain(lines, [b""]), 1):  # the end of the stream also ends a block
             if number == 1 and line.startswith(BYTE_ORDER_MARK):
                 prefix, line = [BYTE_ORDER_MARK], line.removeprefix(BYTE_ORDER_MARK)
             block.append(line)
@@ -65,10 +62,7 @@ class ConlluReader(Iterator[Sentence]):
             else:
                 prefix += block
             block, first, has_tokens = [], number + 1, False
-        if has_tokens:
-            yield _parse_block(b"".join(block), prefix=b"".join(prefix), name=name, line=first)
-        else:
-            self.trailer = b"".join(prefix + block)
+        self.trailer = b"".join(prefix)
 
 
 def _parse_block(block: bytes, *, prefix: bytes, name: str, line: int) -> Sentence:
@@ -91,63 +85,57 @@ def _parse_block(block: bytes, *, prefix: bytes, name: str, line: int) -> Senten
             continue
         elif len(cells) != N_COLUMNS:
             _reject_columns(text, name=name, line=line + row)
-        elif token := _read_token(
-            cells,
-            n_words=len(words),
-            covered=multiword[-1].words.stop if multiword else 0,
-            name=name,
-            line=line + row,
-        ):
+        elif token := _read_token(cells, n_words=len(words), multiword=multiword, name=name, line=line + row):
             multiword.append(token)
     if not words:
         raise DataError("this sentence has no words; give it at least one or remove it", source=name, line=line)
-    if multiword and multiword[-1].words.stop > len(words):
-        message = f"the multiword token ends at word {multiword[-1].words.stop} but the sentence has {len(words)} words"
-        raise DataError(f"{message}; correct its ID", source=name, line=multiword[-1].line)
-    _, forms, lemmas, upos, xpos, feats, head_cells, labels, deps, misc = zip(*words, strict=True)
+    if multiword and (end := multiword[-1].words.stop) > len(words):
+        message = f"the multiword token ends at word {end} but the sentence has {len(words)} words; correct its ID"
+        raise DataError(message, source=name, line=multiword[-1].line)
+    empty = ("_",) * len(words)  # one tuple for all columns without values
+    columns = [empty if column == empty else column for column in zip(*words, strict=True)]
+    _, forms, lemmas, upos, xpos, feats, head_cells, labels, deps, misc = columns
     heads = _parse_heads(head_cells, rows, name=name, line=line)
-    relations = tuple([None if label in ("_", "") else label for label in labels])
-    columns = Columns(forms, lemmas, upos, xpos, feats, heads, relations, deps, misc)
+    relations = tuple([label if label and label != "_" else None for label in labels])
+    columns = (forms, lemmas, upos, xpos, feats, heads, relations, deps, misc)
+    read, tokens = Lines(block, tuple(rows), columns), tuple(multiword)
     return Sentence(
-        columns=columns,
-        multiword=tuple(multiword),
-        comments=tuple(comments),
-        source=name,
-        line=line,
-        lines=Lines(block, tuple(rows), columns),
-        prefix=prefix,
+        *columns, multiword=tokens, comments=tuple(comments), source=name, line=line, lines=read, prefix=prefix
     )
 
 
 def _parse_heads(cells: tuple[str, ...], rows: Sequence[int], *, name: str, line: int) -> tuple[int | None, ...]:
     n = len(cells)
-    heads = tuple([int(cell) if HEAD.fullmatch(cell) else None for cell in cells])
-    for cell, head, row in zip(cells, heads, rows, strict=True):
-        if head is None:
-            if cell != "_":
-                raise DataError(f"HEAD is {cell!r}; it must be a word's ID, 0 or _", source=name, line=line + row)
-        elif head > n:
+    heads: list[int | None] = []
+    for cell, row in zip(cells, rows, strict=True):
+        if cell == "_":
+            heads.append(None)
+            continue
+        if not (cell.isdecimal() and cell.isascii() and len(cell) < 10):
+            raise DataError(f"HEAD is {cell!r}; it must be a word's ID, 0 or _", source=name, line=line + row)
+        heads.append(head := int(cell))
+        if head > n:
             message = f"HEAD is {head} but the sentence has {n} words; correct it or write _"
             raise DataError(message, source=name, line=line + row)
-    return heads
+    return tuple(heads)
 
 
-def _read_token(cells: list[str], *, n_words: int, covered: int, name: str, line: int) -> SurfaceToken | None:
-    """Read a line that is not the next word: return a multiword token, or None for an empty node.
-
-    ``n_words`` is the number of words before it, and multiword tokens cover the first ``covered`` of the sentence.
-    """
+def _read_token(
+    cells: list[str], *, n_words: int, multiword: Sequence[SurfaceToken], name: str, line: int
+) -> SurfaceToken | None:
+    """Read a line that is not the next word: return a multiword token, or None for an empty node. ``n_words`` words and
+    the ``multiword`` tokens stand before it."""
     error = partial(DataError, source=name, line=line)
     token_id, form = cells[0], cells[1]
     if not "".join(cells).strip(" \r"):
         _reject_columns("\t".join(cells), name=name, line=line)
     if not form:
         raise error(f"FORM of token {token_id!r} is empty; write _ if the form is not known")
-    if multiword := MULTIWORD_ID.fullmatch(token_id):
-        start, end = int(multiword[1]), int(multiword[2])
+    if bounds := MULTIWORD_ID.fullmatch(token_id):
+        start, end = int(bounds[1]), int(bounds[2])
         if start != n_words + 1 or end < start:
             raise error(f"multiword token {token_id} must stand before its first word, here {n_words + 1}; correct it")
-        if start <= covered:
+        if multiword and start <= multiword[-1].words.stop:
             raise error(f"multiword token {token_id} overlaps the one before it; correct its ID")
         return SurfaceToken(form, range(start - 1, end), cells[-1], True, line)
     if empty_node := EMPTY_NODE_ID.fullmatch(token_id):
@@ -156,8 +144,8 @@ def _read_token(cells: list[str], *, n_words: int, covered: int, name: str, line
         return None
     if not (token_id.isdecimal() and token_id.isascii()):
         raise error(f"ID is {token_id!r}; it must be a number (3), a range (3-4) or an empty node (3.1)")
-    new_start = token_id == "1"
-    hint = "put an empty line between two sentences" if new_start else "number the words 1, 2, 3 ... without gaps"
+    gap = "number the words 1, 2, 3 ... without gaps"
+    hint = "put an empty line between two sentences" if token_id == "1" else gap
     raise error(f"word ID {token_id} where {n_words + 1} was expected; {hint}")
 
 

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Iterator, Mapping
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Iterator, Mapping
+from typing import TYPE_CHECKING, TypeVar
 
 from easyfirst.errors import DataError
 
 if TYPE_CHECKING:
     from easyfirst.treebank.sentence import Sentence
 
+# The probability of an arc, that of the arc with its label, and the step at which it was attached:
 ARC_CONFIDENCE, LABEL_CONFIDENCE, STEP = "ArcConf", "LabelConf", "Step"
-"""The probability of an arc, that of the arc with its label, and the step at which it was attached."""
+_Value = TypeVar("_Value", int, float)
 
 
 def entries(misc: str) -> Iterator[tuple[str, str, str]]:
@@ -21,11 +21,8 @@ def entries(misc: str) -> Iterator[tuple[str, str, str]]:
 
 
 def with_entries(misc: str, values: Mapping[str, str | None]) -> str:
-    """Return a cell with new values for some keys.
-
-    An existing key keeps its place (once, if it is repeated), a new one is appended, and a key with the value None is
-    removed.
-    """
+    """Return a cell with new values for some keys. An existing key keeps its place (once, if it is repeated), a new one
+    is appended, and a key with the value None is removed."""
     new = dict(values)
     items: list[str] = []
     for key, equals, value in entries(misc):
@@ -38,46 +35,36 @@ def with_entries(misc: str, values: Mapping[str, str | None]) -> str:
 
 
 def read_confidence(sentence: Sentence) -> list[float | None]:
-    """Return the confidence of each word's arc, None where MISC does not give it.
+    """Return the confidence of each word's arc, None where MISC does not give it. Raises :class:`DataError` at the line
+    of a value that is not a number from 0 to 1."""
 
-    Raises :class:`DataError` at the line of a value that is not a number from 0 to 1.
-    """
-    return [
-        None if cell is None else _confidence(cell, sentence, i)
-        for i, cell in enumerate(_values(sentence, ARC_CONFIDENCE))
-    ]
+    def read(cell: str) -> float | None:
+        try:
+            value = float(cell)
+        except ValueError:
+            return None
+        return value if 0 <= value <= 1 else None
+
+    return _values(sentence, ARC_CONFIDENCE, read, "a number from 0 to 1")
 
 
 def read_steps(sentence: Sentence) -> list[int | None]:
-    """Return the step at which each word was attached, None where MISC does not give it.
+    """Return the step at which each word was attached, None where MISC does not give it. Raises :class:`DataError` at
+    the line of a value that is not a whole number."""
 
-    Raises :class:`DataError` at the line of a value that is not a whole number.
-    """
-    return [None if cell is None else _step(cell, sentence, i) for i, cell in enumerate(_values(sentence, STEP))]
+    def read(cell: str) -> int | None:
+        return int(cell) if cell.isascii() and cell.isdecimal() and len(cell) < 10 else None
 
-
-def _values(sentence: Sentence, sought: str) -> Iterator[str | None]:
-    """Yield the value of a key for each word; the last one if the key is repeated."""
-    for misc in sentence.misc:
-        found = [value for key, equals, value in entries(misc) if equals and key == sought]
-        yield found[-1] if found else None
+    return _values(sentence, STEP, read, "a whole number")
 
 
-def _confidence(cell: str, sentence: Sentence, i: int) -> float:
-    try:
-        value = float(cell)
-    except ValueError:
-        value = math.nan
-    if not 0 <= value <= 1:
-        raise _error(f"{ARC_CONFIDENCE}={cell} in MISC; it must be a number from 0 to 1", sentence, i)
-    return value
-
-
-def _step(cell: str, sentence: Sentence, i: int) -> int:
-    if not (cell.isascii() and cell.isdecimal() and len(cell) < 10):
-        raise _error(f"{STEP}={cell} in MISC; it must be a whole number", sentence, i)
-    return int(cell)
-
-
-def _error(message: str, sentence: Sentence, i: int) -> DataError:
-    return DataError(message, source=sentence.source, line=sentence.word_line(i))
+def _values(sentence: Sentence, sought: str, read: Callable[[str], _Value | None], what: str) -> list[_Value | None]:
+    """Return the value of a key for each word: the last one if it is repeated, None if there is none."""
+    values: list[_Value | None] = []
+    for i, misc in enumerate(sentence.misc):
+        cells = [value for key, equals, value in entries(misc) if equals and key == sought]
+        values.append(read(cells[-1]) if cells else None)
+        if cells and values[-1] is None:
+            message = f"{sought}={cells[-1]} in MISC; it must be {what}"
+            raise DataError(message, source=sentence.source, line=sentence.word_line(i))
+    return values

@@ -6,29 +6,24 @@ all its arcs are. The root 0 dominates every word, so its arcs always are.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
 
 def is_projective(heads: Sequence[int]) -> bool:
     """Whether a tree, given as the head of each word, is projective."""
-    return next(_non_projective(heads), None) is None
+    return not non_projective_arcs(heads)
 
 
 def non_projective_arcs(heads: Sequence[int]) -> list[int]:
     """Return the modifiers of the arcs that are not projective, from left to right."""
-    return list(_non_projective(heads))
-
-
-def _non_projective(heads: Sequence[int]) -> Iterator[int]:
-    """Yield the modifiers of the arcs that are not projective.
-
-    In preorder the words that a head dominates follow it without a gap, so two bounds suffice to check a stretch.
-    """
     ranks, ends = _preorder(heads)
+    found: list[int] = []
     for m, h in enumerate(heads, 1):
         between = ranks[m + 1 : h] if m < h else ranks[h + 1 : m]
+        # In preorder the words that a head dominates follow it without a gap, so two bounds suffice.
         if between and not (ranks[h] < min(between) and max(between) < ends[h]):
-            yield m
+            found.append(m)
+    return found
 
 
 def _preorder(heads: Sequence[int]) -> tuple[list[int], list[int]]:

@@ -16,9 +16,7 @@ from easyfirst.errors import ConfigError, DataError
 from easyfirst.treebank.misc import entries
 from easyfirst.treebank.sentence import Sentence, SurfaceToken
 
-SPACES = ("given", "none")
-"""``given``: the treebank marks white space; ``none``: its language is written without."""
-PARAGRAPH_BREAK = "\n\n"
+SPACES = ("given", "none")  # the treebank marks white space; its language is written without
 _NEW_PARAGRAPH = re.compile(r"#[ \t]*new(par|doc)\b")
 _NEW_DOCUMENT = re.compile(r"#[ \t]*newdoc\b")
 
@@ -29,8 +27,7 @@ class Token:
 
     start: int
     end: int
-    words: tuple[str, ...]
-    """The syntactic words; more than one for a multiword token."""
+    words: tuple[str, ...]  # the syntactic words; more than one for a multiword token
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,36 +38,25 @@ class Paragraph:
     sentences: tuple[tuple[Token, ...], ...]
 
 
-@dataclass(frozen=True, slots=True)
-class _Line:
-    """The text of a sentence and the positions of its tokens in it."""
-
-    text: str
-    tokens: tuple[Token, ...]
-    has_space_after: bool
-
-
 def read_paragraphs(treebank: Iterable[Sentence], *, spaces: str = "given") -> list[Paragraph]:
-    """Return the paragraphs of a treebank.
-
-    Raises :class:`DataError` if the treebank does not mark white space, unless ``spaces="none"`` declares that its
-    language is written without.
-    """
+    """Return the paragraphs of a treebank. Raises :class:`DataError` if it does not mark white space, unless
+    ``spaces="none"`` declares that its language is written without."""
     if spaces not in SPACES:
         raise ConfigError(f"spaces must be one of {', '.join(SPACES)}")
     sentences = list(treebank)
-    if spaces == "given" and sentences and not any(map(_marks_spaces, sentences)):
+    marks_spaces = ("text" in s.metadata or not all(map(_has_space_after, s.surface_tokens)) for s in sentences)
+    if spaces == "given" and sentences and not any(marks_spaces):
         raise DataError(
             "no sentence has a '# text' comment or SpaceAfter=No, so where the text has spaces is not known; say "
             "--no-spaces (spaces='none') if the language is written without them, or use a treebank that has its text",
             source=sentences[0].source,
         )
-    paragraphs: list[list[_Line]] = []
+    paragraphs: list[list[Sentence]] = []
     for sentence in sentences:
         if not paragraphs or _has_comment(sentence, _NEW_PARAGRAPH):
             paragraphs.append([])
-        paragraphs[-1].append(_read_line(sentence, spaces))
-    return [_join(lines) for lines in paragraphs]
+        paragraphs[-1].append(sentence)
+    return [_read_paragraph(paragraph, spaces) for paragraph in paragraphs]
 
 
 def is_new_document(sentence: Sentence) -> bool:
@@ -80,7 +66,7 @@ def is_new_document(sentence: Sentence) -> bool:
 
 def raw_text(paragraphs: Iterable[Paragraph]) -> str:
     """Return the text of all paragraphs, separated by blank lines."""
-    return PARAGRAPH_BREAK.join(paragraph.text for paragraph in paragraphs)
+    return "\n\n".join(paragraph.text for paragraph in paragraphs)
 
 
 def _has_comment(sentence: Sentence, pattern: re.Pattern[str]) -> bool:
@@ -89,39 +75,35 @@ def _has_comment(sentence: Sentence, pattern: re.Pattern[str]) -> bool:
     return any(pattern.match(comment) for comment in (*before, *sentence.comments))
 
 
-def _marks_spaces(sentence: Sentence) -> bool:
-    return not all(map(_has_space_after, sentence.surface_tokens)) or "text" in sentence.metadata
-
-
 def _has_space_after(token: SurfaceToken) -> bool:
     return ("SpaceAfter", "=", "No") not in entries(token.misc)
 
 
-def _join(lines: Sequence[_Line]) -> Paragraph:
+def _read_paragraph(paragraph: Sequence[Sentence], spaces: str) -> Paragraph:
     parts: list[str] = []
     sentences: list[tuple[Token, ...]] = []
     at = 0
-    for number, line in enumerate(lines, 1):
-        sentences.append(tuple(Token(at + token.start, at + token.end, token.words) for token in line.tokens))
-        text = line.text + " " * (line.has_space_after and number < len(lines))
-        parts.append(text)
-        at += len(text)
-    return Paragraph("".join(parts), tuple(sentences))
+    for sentence in paragraph:
+        text, spans, has_space_after = _read_line(sentence, spaces)
+        words = (sentence.forms[token.words.start : token.words.stop] for token in sentence.surface_tokens)
+        tokens = zip(spans, words, strict=True)
+        sentences.append(tuple(Token(at + start, at + end, forms) for (start, end), forms in tokens))
+        parts.append(text + " " * has_space_after)
+        at += len(parts[-1])
+    return Paragraph("".join(parts).removesuffix(" "), tuple(sentences))
 
 
-def _read_line(sentence: Sentence, spaces: str) -> _Line:
+def _read_line(sentence: Sentence, spaces: str) -> tuple[str, list[tuple[int, int]], bool]:
+    """Return the text of a sentence, the spans of its tokens in it, and whether a space follows."""
     tokens = list(sentence.surface_tokens)
     forms = [_form(token, sentence) for token in tokens]
-    words = [sentence.forms[token.words.start : token.words.stop] for token in tokens]
-    has_space_after = list(map(_has_space_after, tokens))
     if spaces == "none":
         has_space_after = [_is_latin(form[-1]) and _is_latin(after[0]) for form, after in pairwise(forms)] + [False]
-    text = "" if spaces == "none" else sentence.metadata.get("text", "")
+        return *_rebuild(forms, has_space_after), False
+    has_space_after = list(map(_has_space_after, tokens))
+    text = sentence.metadata.get("text", "")
     spans = _find(text, forms)
-    if spans is None:
-        text, spans = _rebuild(forms, has_space_after)
-    placed = (Token(*span, words) for span, words in zip(spans, words, strict=True))
-    return _Line(text, tuple(placed), has_space_after[-1])
+    return *(_rebuild(forms, has_space_after) if spans is None else (text, spans)), has_space_after[-1]
 
 
 def _form(token: SurfaceToken, sentence: Sentence) -> str:
@@ -133,10 +115,7 @@ def _form(token: SurfaceToken, sentence: Sentence) -> str:
 
 
 def _is_latin(character: str) -> bool:
-    """Whether this is an ASCII letter or digit.
-
-    Texts in a language without spaces still separate two words of that script by one.
-    """
+    """Whether this is an ASCII letter or digit: even texts without spaces have one between two such words."""
     return character.isascii() and character.isalnum()
 
 

@@ -17,7 +17,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from itertools import zip_longest
+from itertools import compress, zip_longest
 from typing import Any, NoReturn, Protocol
 from unicodedata import category
 
@@ -26,6 +26,7 @@ from easyfirst.treebank.sentence import Sentence
 from easyfirst.treebank.tree import check_shape
 
 LENGTHS = ("1-10", "11-20", "21-30", "31-40", "41-50", "51+")
+SAME_TEXT = "compare files of the same text"
 
 
 class Parsed(Protocol):
@@ -65,22 +66,35 @@ class Tally:
 
 
 @dataclass(frozen=True, slots=True)
-class RelationScore:
-    """The counts of one relation: in the gold trees, in the system's, and in both with the same head."""
+class Agreement:
+    """The number of units in the gold and in the system's trees, and of correct ones; scores are in per cent."""
 
     gold: int
     system: int
     correct: int
+    aligned: int | None = None  # the number of aligned words, for metrics of words
+
+    @property
+    def precision(self) -> float:
+        return percent(self.correct, self.system)
+
+    @property
+    def recall(self) -> float:
+        return percent(self.correct, self.gold)
+
+    @property
+    def f1(self) -> float:
+        return percent(2 * self.correct, self.gold + self.system)
+
+    @property
+    def aligned_accuracy(self) -> float | None:
+        """The share of aligned words that are correct."""
+        return None if self.aligned is None else percent(self.correct, self.aligned)
 
     def to_dict(self) -> dict[str, float]:
-        return {
-            "gold": self.gold,
-            "system": self.system,
-            "correct": self.correct,
-            "precision": percent(self.correct, self.system),
-            "recall": percent(self.correct, self.gold),
-            "f1": percent(2 * self.correct, self.gold + self.system),
-        }
+        names = ("gold", "system", "correct", "precision", "recall", "f1", "aligned", "aligned_accuracy")
+        values = {name: getattr(self, name) for name in names}
+        return {name: value for name, value in values.items() if value is not None}
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,7 +107,7 @@ class Scores:
     sentences: int
     exact_unlabelled: int  # sentences with all heads correct
     exact_labelled: int  # sentences with all heads and relations correct
-    relations: Mapping[str, RelationScore]
+    relations: Mapping[str, Agreement]
     lengths: Mapping[str, tuple[int, Tally]]  # sentences and words of each range of lengths
 
     def to_dict(self) -> dict[str, Any]:
@@ -108,10 +122,7 @@ class Scores:
                 "labelled": percent(self.exact_labelled, self.sentences),
             },
             "relations": {label: relation.to_dict() for label, relation in self.relations.items()},
-            "lengths": {
-                length: {**attachment.to_dict(), "sentences": sentences}
-                for length, (sentences, attachment) in self.lengths.items()
-            },
+            "lengths": {name: tally.to_dict() | {"sentences": n} for name, (n, tally) in self.lengths.items()},
         }
 
 
@@ -140,30 +151,28 @@ class Scorer:
         system_labels = [relation or "_" for relation in system_relations]
         heads = [gold == system for gold, system in zip(gold_heads, system_heads, strict=True)]
         same = [gold == system for gold, system in zip(gold_labels, system_labels, strict=True)]
-        same_type = [
-            equal or gold.partition(":")[0] == system.partition(":")[0]
-            for equal, gold, system in zip(same, gold_labels, system_labels, strict=True)
-        ]
+        types = [[label.partition(":")[0] for label in labels] for labels in (gold_labels, system_labels)]
+        same_type = [gold == system for gold, system in zip(*types, strict=True)]
         scored = [not is_punctuation(form) for form in forms]
 
         full = _count(heads, same)
         self._full += full
         self._ud += _count(heads, same_type)
-        self._conllx += _count(heads, same, scored)
+        self._conllx += _count(compress(heads, scored), compress(same, scored))
         self._exact_unlabelled += full.heads == full.words
         self._exact_labelled += full.labelled == full.words
         self._gold.update(gold_labels)
         self._system.update(system_labels)
-        self._correct.update(
-            label for label, head, equal in zip(gold_labels, heads, same, strict=True) if head and equal
-        )
+        correct = zip(gold_labels, heads, same, strict=True)
+        self._correct.update(label for label, head, equal in correct if head and equal)
         length = LENGTHS[min(max(len(forms) - 1, 0) // 10, len(LENGTHS) - 1)]
         sentences, attachment = self._lengths[length]
         self._lengths[length] = sentences + 1, attachment + full
 
     def scores(self) -> Scores:
         """Return the scores of all sentences so far, with relations sorted by gold frequency."""
-        labels = sorted(self._gold | self._system, key=lambda label: (-self._gold[label], label))
+        gold, system, correct = self._gold, self._system, self._correct
+        labels = sorted(gold | system, key=lambda label: (-gold[label], label))
         lengths = {length: counts for length, counts in self._lengths.items() if counts[0]}
         return Scores(
             ud=self._ud,
@@ -172,18 +181,14 @@ class Scorer:
             sentences=sum(sentences for sentences, _ in lengths.values()),
             exact_unlabelled=self._exact_unlabelled,
             exact_labelled=self._exact_labelled,
-            relations={
-                label: RelationScore(self._gold[label], self._system[label], self._correct[label]) for label in labels
-            },
+            relations={label: Agreement(gold[label], system[label], correct[label]) for label in labels},
             lengths=lengths,
         )
 
 
 def score(gold: Iterable[Sentence], system: Iterable[Sentence | Parsed]) -> Scores:
-    """Compare two treebanks of the same words, or a treebank and its parses.
-
-    Both are read as streams. Several roots or a cycle are an error, as in the official scorer.
-    """
+    """Compare two treebanks of the same words, or a treebank and its parses. Both are read as streams. Several roots or
+    a cycle are an error, as in the official scorer."""
     scorer = Scorer()
     sentences = (map(_sentence, side) for side in (gold, system))
     for number, (gold_sentence, system_sentence) in enumerate(zip_longest(*sentences), 1):
@@ -202,11 +207,9 @@ def score(gold: Iterable[Sentence], system: Iterable[Sentence | Parsed]) -> Scor
 
 def _sentence(given: Sentence | Parsed) -> Sentence:
     found = given if isinstance(given, Sentence) else getattr(given, "parsed", None)
-    if not isinstance(found, Sentence):
-        raise InputError(
-            f"only sentences and parses can be scored, not {type(given).__name__}; see read_conllu and parse"
-        )
-    return found
+    if isinstance(found, Sentence):
+        return found
+    raise InputError(f"only sentences and parses can be scored, not {type(given).__name__}; see read_conllu and parse")
 
 
 def tree_heads(number: int, side: str, sentence: Sentence) -> list[int]:
@@ -215,11 +218,8 @@ def tree_heads(number: int, side: str, sentence: Sentence) -> list[int]:
     if len(heads) < len(sentence):
         m = sentence.heads.index(None)
         hint = "scores need whole gold trees: fill it in" if side == "gold" else "parse the file first"
-        raise DataError(
-            f"word {m + 1} {sentence.forms[m]!r} of {side} sentence {number} has no head; {hint}",
-            source=sentence.source,
-            line=sentence.word_line(m),
-        )
+        message = f"word {m + 1} {sentence.forms[m]!r} of {side} sentence {number} has no head; {hint}"
+        raise DataError(message, source=sentence.source, line=sentence.word_line(m))
     check_shape(sentence, heads)
     return heads
 
@@ -235,45 +235,28 @@ def is_punctuation(form: str) -> bool:
     return all(category(character).startswith("P") for character in form)
 
 
-def _count(heads: list[bool], labels: list[bool], scored: list[bool] | None = None) -> Tally:
+def _count(heads: Iterable[bool], labels: Iterable[bool]) -> Tally:
     """Count the words with the correct head, and those with the correct label too."""
-    if scored is not None:
-        heads = [head for head, counts in zip(heads, scored, strict=True) if counts]
-        labels = [label for label, counts in zip(labels, scored, strict=True) if counts]
-    return Tally(len(heads), sum(heads), sum(h and label for h, label in zip(heads, labels, strict=True)))
+    pairs = [(head, head and label) for head, label in zip(heads, labels, strict=True)]
+    return Tally(len(pairs), sum(head for head, _ in pairs), sum(both for _, both in pairs))
 
 
 def _check_words(number: int, gold: Sentence, system: Sentence) -> None:
     """Raise :class:`WordsError` unless both sentences have the same words."""
     if gold.forms == system.forms:
         return
-    pairs = zip_longest(gold.forms, system.forms)
+    pairs = list(zip_longest(map(repr, gold.forms), map(repr, system.forms), fillvalue="the sentence's end"))
     m = next(m for m, (gold_form, system_form) in enumerate(pairs) if gold_form != system_form)
-    last = len(system) - 1
-    raise WordsError(
-        f"sentence {number} differs at word {m + 1}: {_form(system, m)} here, {_form(gold, m)} in {_place(gold, m)}; "
-        "compare files of the same text",
-        source=system.source,
-        line=system.word_line(min(m, last)),
-    )
-
-
-def _form(sentence: Sentence, m: int) -> str:
-    return repr(sentence.forms[m]) if m < len(sentence) else "the sentence's end"
-
-
-def _place(sentence: Sentence, m: int) -> str:
-    line = sentence.word_line(min(m, len(sentence) - 1))
-    return ":".join(str(part) for part in (sentence.source or "the gold sentence", line) if part is not None)
+    gold_line, line = (side.word_line(min(m, len(side) - 1)) for side in (gold, system))
+    place = (gold.source or "the gold sentence") + ("" if gold_line is None else f":{gold_line}")
+    gold_form, form = pairs[m]
+    message = f"sentence {number} differs at word {m + 1}: {form} here, {gold_form} in {place}; {SAME_TEXT}"
+    raise WordsError(message, source=system.source, line=line)
 
 
 def _reject_number(number: int, gold: Sentence | None, system: Sentence | None) -> NoReturn:
     """Raise :class:`WordsError` because one treebank has ended before the other."""
     longer, side, other = (gold, "gold", "system") if system is None else (system, "system", "gold")
     source, line = (longer.source, longer.line) if longer else (None, None)
-    raise WordsError(
-        f"{side} sentence {number} has no partner: the {other} side ends after {number - 1} sentences; "
-        "compare files of the same text",
-        source=source,
-        line=line,
-    )
+    message = f"{side} sentence {number} has no partner: the {other} side ends after {number - 1} sentences"
+    raise WordsError(f"{message}; {SAME_TEXT}", source=source, line=line)

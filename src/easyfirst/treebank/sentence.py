@@ -8,29 +8,16 @@ given is None.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from typing import NamedTuple
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import KW_ONLY, dataclass, field, replace
+from operator import attrgetter
 
 from easyfirst.errors import InputError
 from easyfirst.treebank.misc import with_entries
 
-MISC = 9
-"""The index of the last of the ten columns, which is followed by the line end."""
-
-
-class Columns(NamedTuple):
-    """The columns of CoNLL-U from FORM to MISC, with one value per word in each."""
-
-    forms: tuple[str, ...]
-    lemmas: tuple[str, ...]
-    upos: tuple[str, ...]
-    xpos: tuple[str, ...]
-    feats: tuple[str, ...]
-    heads: tuple[int | None, ...]
-    relations: tuple[str | None, ...]
-    deps: tuple[str, ...]
-    misc: tuple[str, ...]
+Columns = tuple[tuple[str | int | None, ...], ...]  # the nine from FORM to MISC
+_columns_of = attrgetter("forms", "lemmas", "upos", "xpos", "feats", "heads", "relations", "deps", "misc")
+MISC = 9  # the index of the last of the ten columns, which is followed by the line end
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,17 +67,26 @@ class Lines:
                 if (value := new[m]) != old[m]:
                     cells = cells or lines[row].split("\t")
                     line_end = cells[MISC][len(cells[MISC].rstrip("\r")) :] if number == MISC else ""
-                    cells[number] = ("_" if value is None else str(value)) + line_end
+                    cells[number] = "_" + line_end if value is None else str(value) + line_end
             if cells:
                 lines[row] = "\t".join(cells)
         return "\n".join(lines).encode()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
+@dataclass(frozen=True, slots=True, repr=False)
 class Sentence:
     """A sentence: one value per word in each column. Heads are word IDs counted from 1; 0 is the root."""
 
-    columns: Columns
+    forms: tuple[str, ...]
+    lemmas: tuple[str, ...]
+    upos: tuple[str, ...]
+    xpos: tuple[str, ...]
+    feats: tuple[str, ...]
+    heads: tuple[int | None, ...]
+    relations: tuple[str | None, ...]
+    deps: tuple[str, ...]
+    misc: tuple[str, ...]
+    _: KW_ONLY
     multiword: tuple[SurfaceToken, ...] = ()
     comments: tuple[str, ...] = ()  # each from its # on
     source: str | None = None  # the name of the file it comes from
@@ -109,74 +105,39 @@ class Sentence:
     ) -> Sentence:
         """Make a sentence that comes from no file. What is not given, as a whole or for one word, is written ``_``."""
         if isinstance(forms, str):
-            raise InputError(
-                "forms must be a list of words, not a text; for texts there is the parser itself: nlp(text)"
-            )
-        n = len(forms)
-        if n == 0:
+            message = "forms must be a list of words, not a text; for texts there is the parser itself: nlp(text)"
+            raise InputError(message)
+        if (n := len(forms)) == 0:
             raise InputError("a sentence needs at least one word")
-        given = {"upos": upos, "xpos": xpos, "heads": heads, "relations": relations}
-        for name, column in given.items():
+        for name, column in {"upos": upos, "xpos": xpos, "heads": heads, "relations": relations}.items():
             if column is not None and len(column) != n:
                 raise InputError(f"{n} forms but {len(column)} {name}: give one for each word")
         if "" in forms:
             raise InputError(f"word {list(forms).index('') + 1} has an empty form")
         _check_cells(forms)
-        tags = {
-            name: [tag or "_" for tag in column]
-            for name, column in (("upos", upos), ("xpos", xpos))
-            if column is not None
-        }
-        sentence = cls.unannotated(forms).with_tags(**tags)
-        return sentence.with_tree(
-            sentence.heads if heads is None else heads, sentence.relations if relations is None else relations
+        unknown = (None,) * n
+        tagged = cls.unannotated(forms).with_tags(
+            upos=None if upos is None else [tag or "_" for tag in upos],
+            xpos=None if xpos is None else [tag or "_" for tag in xpos],
         )
+        return tagged.with_tree(unknown if heads is None else heads, unknown if relations is None else relations)
 
     @classmethod
-    def unannotated(
-        cls,
-        forms: Sequence[str],
-        *,
-        misc: Sequence[str] | None = None,
-        multiword: Iterable[SurfaceToken] = (),
-        comments: Iterable[str] = (),
-    ) -> Sentence:
+    def unannotated(cls, forms: Sequence[str]) -> Sentence:
         """Make a sentence of valid forms without tags and tree."""
         empty, unknown = ("_",) * len(forms), (None,) * len(forms)
-        cells = empty if misc is None else tuple(misc)
-        columns = Columns(tuple(forms), empty, empty, empty, empty, unknown, unknown, empty, cells)
-        return cls(columns=columns, multiword=tuple(multiword), comments=tuple(comments))
+        return cls(tuple(forms), empty, empty, empty, empty, unknown, unknown, empty, empty)
 
     def __len__(self) -> int:
-        return len(self.columns.forms)
+        return len(self.forms)
 
     def __repr__(self) -> str:
         names = ("forms", "upos", "xpos", "heads", "relations", "source", "line")
         return f"Sentence({', '.join(f'{name}={getattr(self, name)!r}' for name in names)})"
 
     @property
-    def forms(self) -> tuple[str, ...]:
-        return self.columns.forms
-
-    @property
-    def upos(self) -> tuple[str, ...]:
-        return self.columns.upos
-
-    @property
-    def xpos(self) -> tuple[str, ...]:
-        return self.columns.xpos
-
-    @property
-    def heads(self) -> tuple[int | None, ...]:
-        return self.columns.heads
-
-    @property
-    def relations(self) -> tuple[str | None, ...]:
-        return self.columns.relations
-
-    @property
-    def misc(self) -> tuple[str, ...]:
-        return self.columns.misc
+    def columns(self) -> Columns:
+        return _columns_of(self)
 
     @property
     def words(self) -> tuple[Word, ...]:
@@ -217,17 +178,16 @@ class Sentence:
         n = len(self)
         if not len(heads) == len(relations) == n:
             raise InputError(f"{len(heads)} heads and {len(relations)} relations for a sentence of {n} words")
-        for m, head in enumerate(heads, 1):
+        for head in heads:
             if head is not None and not 0 <= head <= n:
-                raise InputError(f"word {m} has head {head} in a sentence of {n} words")
-        labels = tuple([None if relation in ("", "_") else relation for relation in relations])
-        _check_cells([label for label in labels if label])
-        columns = self.columns._replace(heads=tuple(heads), relations=labels)
+                raise InputError(f"word {list(heads).index(head) + 1} has head {head} in a sentence of {n} words")
+        labels = tuple([label if label and label != "_" else None for label in relations])
+        _check_cells(list(filter(None, labels)))
+        column = self.deps
         if deps:
             arcs = zip(heads, labels, strict=True)
-            copied = ["_" if head is None else f"{head}:{label or '_'}" for head, label in arcs]
-            columns = columns._replace(deps=tuple(copied))
-        return replace(self, columns=columns)
+            column = tuple(["_" if head is None else f"{head}:{label or '_'}" for head, label in arcs])
+        return replace(self, heads=tuple(heads), relations=labels, deps=column)
 
     def with_tags(self, *, upos: Sequence[str] | None = None, xpos: Sequence[str] | None = None) -> Sentence:
         """Return the sentence with other tags in the columns that are given."""
@@ -236,17 +196,15 @@ class Sentence:
             if len(tags) != len(self):
                 raise InputError(f"{len(tags)} {name} tags for a sentence of {len(self)} words")
             _check_cells(tags)
-        return replace(self, columns=self.columns._replace(**columns))
+        return replace(self, **columns)
 
     def with_misc(self, values: Sequence[Mapping[str, str | None]]) -> Sentence:
-        """Return the sentence with new ``key=value`` entries in the MISC of each word.
-
-        An existing key keeps its place, a new one is appended, and a key with the value None is removed.
-        """
+        """Return the sentence with new ``key=value`` entries in the MISC of each word; a key with the value None is
+        removed."""
         if len(values) != len(self):
             raise InputError(f"MISC values for {len(values)} words in a sentence of {len(self)} words")
         _check_cells([value for new in values for value in new.values() if value is not None])
-        return replace(self, columns=self.columns._replace(misc=tuple(map(with_entries, self.misc, values))))
+        return replace(self, misc=tuple(map(with_entries, self.misc, values)))
 
     def to_bytes(self) -> bytes:
         """Return the sentence as CoNLL-U; what was read and not changed comes back byte for byte."""

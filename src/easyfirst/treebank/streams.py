@@ -14,29 +14,23 @@ from easyfirst.errors import DataError
 
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 
-_PACKED = {
+_PACKED = {  # the first bytes of packed files, and what to do with them
     rb"\xfd7zXZ\0": "an xz file; unpack it first: xz -dk FILE",
     rb"BZh[1-9]1AY&SY": "a bzip2 file; unpack it first: bunzip2 -k FILE",
     rb"\x28\xb5\x2f\xfd": "a Zstandard file; unpack it first: zstd -dk FILE",
     rb"\x1f\x8b": "a gzip file without .gz at the end of its name; rename it, or unpack it first: gunzip -c FILE",
     rb"PK\x03\x04": "a zip file; unpack it first: unzip FILE",
 }
-"""The first bytes of packed files, and what to do with them."""
 
 
 def open_file(path: str | PathLike[str]) -> BinaryIO:
     """Open a file for reading bytes; a file whose name ends in ``.gz`` is unpacked."""
     name = fspath(path)
     try:
-        if name.endswith(".gz"):
-            return cast(BinaryIO, gzip.open(name, "rb"))
-        return Path(name).open("rb")
+        return cast(BinaryIO, gzip.open(name, "rb")) if name.endswith(".gz") else Path(name).open("rb")
     except FileNotFoundError:
         raise DataError("there is no such file; check the name", source=name) from None
-    except IsADirectoryError:
-        raise DataError("this is a directory; name a file in it", source=name) from None
-    except PermissionError:
-        # Some systems report "permission denied" when a directory is opened as a file.
+    except (IsADirectoryError, PermissionError):  # some systems report a directory as "permission denied"
         what = "this is a directory; name a file in it" if Path(name).is_dir() else "no permission to read this file"
         raise DataError(what, source=name) from None
     except OSError as error:
@@ -46,20 +40,17 @@ def open_file(path: str | PathLike[str]) -> BinaryIO:
 def read_lines(stream: BinaryIO, name: str) -> Iterator[bytes]:
     """Yield the lines of a stream with their line ends, each as soon as it arrives. Only a line feed ends a line."""
     try:
-        for number, line in enumerate(stream):
-            if number == 0:
-                _refuse_packed(line, name)
-            yield line
+        lines = iter(stream)
+        if first := next(lines, b""):
+            for start, what in _PACKED.items():
+                if re.match(start, first):
+                    raise DataError(f"this is {what}", source=name)
+            yield first
+        yield from lines
     except (EOFError, zlib.error, gzip.BadGzipFile) as error:
         raise DataError(f"damaged or incomplete gzip file ({error}); fetch it again", source=name) from None
     except OSError as error:
         raise DataError(f"reading failed: {error.strerror or error}", source=name) from None
-
-
-def _refuse_packed(first_line: bytes, name: str) -> None:
-    for start, what in _PACKED.items():
-        if re.match(start, first_line):
-            raise DataError(f"this is {what}", source=name)
 
 
 def decode(block: bytes, *, name: str, line: int) -> str:
@@ -67,8 +58,5 @@ def decode(block: bytes, *, name: str, line: int) -> str:
     try:
         return block.decode("utf-8")
     except UnicodeDecodeError as error:
-        raise DataError(
-            f"byte 0x{block[error.start]:02X} is not valid UTF-8; convert the file to UTF-8 first",
-            source=name,
-            line=line + block.count(b"\n", 0, error.start),
-        ) from None
+        message = f"byte 0x{block[error.start]:02X} is not valid UTF-8; convert the file to UTF-8 first"
+        raise DataError(message, source=name, line=line + block.count(b"\n", 0, error.start)) from None

@@ -9,57 +9,17 @@ an attachment, the two heads must be aligned or both words be roots. Relation su
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from easyfirst.treebank.alignment import Span, SpannedText, align, check_same_text
-from easyfirst.treebank.scores import percent, tree_heads
+from easyfirst.treebank.scores import Agreement, tree_heads
 from easyfirst.treebank.sentence import Sentence
 
+METRICS = ("Tokens", "Sentences", "Words", "UPOS", "XPOS", "UAS", "LAS")
 ROOT, UNALIGNED = -1, -2
 
 
-@dataclass(frozen=True, slots=True)
-class Agreement:
-    """One metric: the number of units on each side and of correct ones; scores are in per cent."""
-
-    gold: int
-    system: int
-    correct: int
-    aligned: int | None = None  # the number of aligned words, for metrics of words
-
-    @property
-    def precision(self) -> float:
-        return percent(self.correct, self.system)
-
-    @property
-    def recall(self) -> float:
-        return percent(self.correct, self.gold)
-
-    @property
-    def f1(self) -> float:
-        return percent(2 * self.correct, self.gold + self.system)
-
-    @property
-    def aligned_accuracy(self) -> float | None:
-        """The share of aligned words that are correct."""
-        return None if self.aligned is None else percent(self.correct, self.aligned)
-
-    def to_dict(self) -> dict[str, float]:
-        values: dict[str, float] = {
-            "gold": self.gold,
-            "system": self.system,
-            "correct": self.correct,
-            "precision": self.precision,
-            "recall": self.recall,
-            "f1": self.f1,
-        }
-        if self.aligned is not None and self.aligned_accuracy is not None:
-            values |= {"aligned": self.aligned, "aligned_accuracy": self.aligned_accuracy}
-        return values
-
-
-@dataclass(frozen=True, slots=True)
-class TextScores:
+class TextScores(NamedTuple):
     """All metrics of a text."""
 
     tokens: Agreement
@@ -73,15 +33,7 @@ class TextScores:
     @property
     def metrics(self) -> dict[str, Agreement]:
         """The metrics under their official names, in their official order."""
-        return {
-            "Tokens": self.tokens,
-            "Sentences": self.sentences,
-            "Words": self.words,
-            "UPOS": self.upos,
-            "XPOS": self.xpos,
-            "UAS": self.uas,
-            "LAS": self.las,
-        }
+        return dict(zip(METRICS, self, strict=True))
 
     def to_dict(self) -> dict[str, dict[str, float]]:
         """Return all scores as plain values for JSON."""
@@ -96,48 +48,42 @@ def score_text(gold: Iterable[Sentence], system: Iterable[Sentence]) -> TextScor
     """
     gold_text, system_text = SpannedText.of(gold), SpannedText.of(system)
     check_same_text(gold_text, system_text)
-    gold_words, system_words = _Columns.of(gold_text, "gold"), _Columns.of(system_text, "system")
+    gold_words, system_words = _words(gold_text, "gold"), _words(system_text, "system")
     pairs = align(gold_text, system_text)
     gold_of = {s: g for g, s in pairs} | {ROOT: ROOT}
-    heads = [gold_words.heads[g] == gold_of.get(system_words.heads[s], UNALIGNED) for g, s in pairs]
-    types = [gold_words.relations[g] == system_words.relations[s] for g, s in pairs]
+    aligned = [(gold_words[g], system_words[s]) for g, s in pairs]
+    attached = [(g, s) for g, s in aligned if g.head == gold_of.get(s.head, UNALIGNED)]
 
-    def over_words(correct: int, aligned: int | None = None) -> Agreement:
+    def over_words(correct: int, aligned: int | None = len(pairs)) -> Agreement:
         return Agreement(len(gold_text.words), len(system_text.words), correct, aligned)
 
     return TextScores(
         tokens=_compare_spans(gold_text.tokens, system_text.tokens),
         sentences=_compare_spans(gold_text.sentences, system_text.sentences),
-        words=over_words(len(pairs)),
-        upos=over_words(sum(gold_words.upos[g] == system_words.upos[s] for g, s in pairs), len(pairs)),
-        xpos=over_words(sum(gold_words.xpos[g] == system_words.xpos[s] for g, s in pairs), len(pairs)),
-        uas=over_words(sum(heads), len(pairs)),
-        las=over_words(sum(head and same for head, same in zip(heads, types, strict=True)), len(pairs)),
+        words=over_words(len(pairs), aligned=None),
+        upos=over_words(sum(g.upos == s.upos for g, s in aligned)),
+        xpos=over_words(sum(g.xpos == s.xpos for g, s in aligned)),
+        uas=over_words(len(attached)),
+        las=over_words(sum(g.relation == s.relation for g, s in attached)),
     )
 
 
-@dataclass(frozen=True, slots=True)
-class _Columns:
-    """The values to compare, of all words of a text in order."""
+class _Word(NamedTuple):
+    """The values of a word to compare."""
 
-    upos: list[str]
-    xpos: list[str]
-    heads: list[int]  # positions in these lists, or ROOT
-    relations: list[str]  # without subtypes
+    upos: str
+    xpos: str
+    head: int  # its position in the text, or ROOT
+    relation: str  # without subtype
 
-    @classmethod
-    def of(cls, text: SpannedText, side: str) -> _Columns:
-        sentences = text.treebank
-        heads: list[int] = []
-        for number, sentence in enumerate(sentences, 1):
-            before = len(heads)
-            heads += [before + h - 1 if h else ROOT for h in tree_heads(number, side, sentence)]
-        return cls(
-            upos=[tag for sentence in sentences for tag in sentence.upos],
-            xpos=[tag for sentence in sentences for tag in sentence.xpos],
-            heads=heads,
-            relations=[(label or "_").partition(":")[0] for sentence in sentences for label in sentence.relations],
-        )
+
+def _words(text: SpannedText, side: str) -> list[_Word]:
+    words: list[_Word] = []
+    for number, sentence in enumerate(text.treebank, 1):
+        heads = [len(words) + h - 1 if h else ROOT for h in tree_heads(number, side, sentence)]
+        relations = [(label or "_").partition(":")[0] for label in sentence.relations]
+        words += map(_Word, sentence.upos, sentence.xpos, heads, relations)
+    return words
 
 
 def _compare_spans(gold: Sequence[Span], system: Sequence[Span]) -> Agreement:

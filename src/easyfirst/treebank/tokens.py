@@ -15,8 +15,6 @@ from easyfirst.errors import DataError
 from easyfirst.treebank.sentence import Sentence
 from easyfirst.treebank.streams import BYTE_ORDER_MARK, decode, read_lines
 
-TOKEN = re.compile(r"[^ \t]+")
-
 
 def read_tokens(stream: BinaryIO, name: str) -> Iterator[Sentence]:
     """Yield the sentences of a stream, each as soon as its line has been read."""
@@ -25,7 +23,6 @@ def read_tokens(stream: BinaryIO, name: str) -> Iterator[Sentence]:
             line = line.removeprefix(BYTE_ORDER_MARK)
         text = decode(line, name=name, line=number).rstrip("\r\n")
         if "\r" in text:
-            message = "a carriage return inside the line; end lines with line feeds"
-            raise DataError(message, source=name, line=number)
-        if forms := TOKEN.findall(text):
+            raise DataError("a carriage return inside the line; end lines with line feeds", source=name, line=number)
+        if forms := re.findall(r"[^ \t]+", text):
             yield replace(Sentence.from_words(forms), source=name, line=number)

@@ -66,7 +66,8 @@ class Tree:
         >>> Tree((2, 0, 2), ("nsubj", "root", "obj")).children(2)
         (1, 3)
         """
-        self._node(head)
+        if head:
+            self._word(head)
         return tuple(m for m, h in enumerate(self.heads, 1) if h == head)
 
     def ancestors(self, m: int) -> tuple[int, ...]:
@@ -91,9 +92,8 @@ class Tree:
         >>> Tree((2, 3, 0, 3), ("det", "nsubj", "root", "obj")).subtree(2)
         (1, 2)
         """
-        self._node(m)
         modifiers = self._modifiers()
-        found = [m] if m else []
+        found = [self._word(m)] if m else []
         waiting = list(modifiers[m])
         while waiting:
             found.append(waiting.pop())
@@ -117,8 +117,7 @@ class Tree:
         >>> Tree((2, 3, 0, 3), ("det", "nsubj", "root", "obj")).path(1, 4)
         (1, 2, 3, 4)
         """
-        up, down = self._to_top(start), self._to_top(end)
-        top = self.lowest_common_ancestor(start, end)
+        up, down, top = self._to_top(start), self._to_top(end), self.lowest_common_ancestor(start, end)
         return (*up[: up.index(top)], top, *reversed(down[: down.index(top)]))
 
     def lowest_common_ancestor(self, first: int, second: int) -> int:
@@ -214,9 +213,6 @@ class Tree:
             raise InputError(f"there is no word {m} in a tree of {len(self)} words; they are counted from 1")
         return m
 
-    def _node(self, node: int) -> int:
-        return self._word(node) if node else 0
-
     def _modifiers(self) -> list[list[int]]:
         """Return the modifiers of 0 and of each word, from left to right."""
         modifiers: list[list[int]] = [[] for _ in range(len(self) + 1)]
@@ -261,16 +257,12 @@ def find_cycle(heads: Sequence[int]) -> list[int]:
             seen_from[m] = start
             m = heads[m - 1]
         if m and seen_from[m] == start:
-            return _walk_cycle(heads, m)
+            cycle = [m]
+            while (h := heads[cycle[-1] - 1]) != m:
+                cycle.append(h)
+            leftmost = cycle.index(min(cycle))
+            return cycle[leftmost:] + cycle[:leftmost]
     return []
-
-
-def _walk_cycle(heads: Sequence[int], m: int) -> list[int]:
-    cycle = [m]
-    while (h := heads[cycle[-1] - 1]) != m:
-        cycle.append(h)
-    leftmost = cycle.index(min(cycle))
-    return cycle[leftmost:] + cycle[:leftmost]
 
 
 def check_tree(sentence: Sentence) -> Tree:
@@ -278,10 +270,9 @@ def check_tree(sentence: Sentence) -> Tree:
     heads: list[int] = []
     relations: list[str] = []
     for m, (head, relation) in enumerate(zip(sentence.heads, sentence.relations, strict=True), 1):
-        if head is None:
-            raise _error(sentence, f"word {_name(sentence, m)} has no head; a gold tree needs a HEAD for every word", m)
-        if relation is None:
-            message = f"word {_name(sentence, m)} has no relation; a gold tree needs a DEPREL for every word"
+        if head is None or relation is None:
+            what, column = ("head", "HEAD") if head is None else ("relation", "DEPREL")
+            message = f"word {_name(sentence, m)} has no {what}; a gold tree needs a {column} for every word"
             raise _error(sentence, message, m)
         heads.append(head)
         relations.append(relation)
@@ -300,6 +291,19 @@ def check_shape(sentence: Sentence, heads: Sequence[int]) -> None:
     if cycle := find_cycle(heads):
         way = " -> ".join(_name(sentence, m) for m in [*cycle, cycle[0]])
         raise _error(sentence, f"the heads of these words form a cycle: {way}; a tree has none", cycle[0])
+
+
+def check_known_arcs(sentence: Sentence) -> None:
+    """Raise :class:`DataError` if the given heads cannot belong to a tree because of a cycle or two roots."""
+    heads = sentence.heads
+    root = next((m for sought in (0, None) for m, head in enumerate(heads, 1) if head == sought), 0)
+    others = (0 if m == root else root for m in range(1, len(heads) + 1))  # the simplest tree with the given arcs
+    check_shape(sentence, [other if head is None else head for head, other in zip(heads, others, strict=True)])
+
+
+def knows_nothing(sentence: Sentence) -> bool:
+    """Whether no word has a head."""
+    return all(head is None for head in sentence.heads)
 
 
 def _error(sentence: Sentence, message: str, m: int) -> DataError:
