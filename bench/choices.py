@@ -29,7 +29,7 @@ import numpy as np
 
 from bench import report
 from easyfirst.model.parser_config import ParserConfig
-from easyfirst.model.parser_weights import Sizes, initial_parser
+from easyfirst.model.parser_store import Sizes, initial_parser
 from easyfirst.nn.activations import overflow_is_fine
 from easyfirst.nn.namespace import NUMPY
 from easyfirst.nn.parser_network import network_of

@@ -9,7 +9,7 @@ import pytest
 
 from easyfirst.model.initial_values import EMBEDDING_GAIN, RNN_INPUT_GAIN
 from easyfirst.model.parser_config import NetworkConfig
-from easyfirst.model.parser_weights import Sizes, initial_parser, parser_shapes
+from easyfirst.model.parser_store import Sizes, initial_parser, parser_shapes
 from easyfirst.nn.parser_network import network_of
 
 SIZES = Sizes(words=11, tags={"upos": 5, "xpos": 7}, relations=4, external=None)

@@ -64,7 +64,7 @@ def test_other_numbers_of_bits(tmp_path: Path) -> None:
     save_shared_vectors(tmp_path, replace(vectors_of(table, 4), bits=8))
     for bits, message in ((4, "values of shape"), (3, "bits must be 8 or 4, not 3"), ([4], "bits must be a whole num")):
         settings = {"network": {"dim": 4, "bits": bits}}
-        save_part(tmp_path, replace(load_part(tmp_path, KIND, lambda network: network), settings=settings))
+        save_part(tmp_path, replace(load_part(tmp_path, KIND, lambda network: network)[0], settings=settings))
         with pytest.raises(ModelError, match=message):
             load_shared_vectors(tmp_path)
 

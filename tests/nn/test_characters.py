@@ -10,7 +10,7 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from easyfirst.model.initial_values import embedding, rnn_arrays
+from easyfirst.model.initial_values import embedding, rnn_arrays, rnn_shapes
 from easyfirst.nn.characters import Spelling, characters_of, spell
 from easyfirst.nn.namespace import NUMPY
 from easyfirst.training.torch_namespace import TORCH
@@ -23,7 +23,7 @@ forms = st.lists(st.lists(st.integers(0, N_CHARACTERS - 1), min_size=1, max_size
 def arrays_of(seed: int, n_layers: int = 1, prefix: str = "characters") -> dict[str, Any]:
     rng = np.random.default_rng(seed)
     table = embedding(rng, N_CHARACTERS, 3)
-    return {f"{prefix}.embedding": table, **rnn_arrays(rng, f"{prefix}.rnn", 3, 4, n_layers)}
+    return {f"{prefix}.embedding": table, **rnn_arrays(rng, rnn_shapes(f"{prefix}.rnn", 3, 4, n_layers))}
 
 
 def spelling_of(words: list[list[int]]) -> Spelling:

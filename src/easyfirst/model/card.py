@@ -53,8 +53,7 @@ class MemberFacts:
     """A parser that became part of an ensemble."""
 
     name: str
-    members: int
-    """The number of its own networks."""
+    members: int  # the number of its own networks
     seed: int
     card: str
 

@@ -29,8 +29,7 @@ from easyfirst.model.lexicon import external_ids, numbered
 from easyfirst.nn.arrays import Floats
 from easyfirst.treebank.streams import BYTE_ORDER_MARK, decode, read_lines
 
-MAX_WORD_LENGTH = 100
-"""The longest words that are written."""
+MAX_WORD_LENGTH = 100  # the longest words that are written
 _HEADER = re.compile(rb"([0-9]{1,12})[ \t]+([0-9]{1,6})\s*")
 _GZIP, _ZIP = b"\x1f\x8b", b"PK"
 _UNREADABLE = {

@@ -24,8 +24,7 @@ from easyfirst.nn.members import MAX_MEMBERS, join_members, split_members
 
 TREEBANK = "train all of them on the same treebank with the same settings and different seeds"
 VECTORS = "train all of them with the same --embeddings, either all with --freeze-embeddings or none"
-DUPLICATE_COSINE = 0.98
-"""The cosine above which weights are copies of each other. It is near 0 for different training runs."""
+DUPLICATE_COSINE = 0.98  # weights above this cosine are copies; it is near 0 for different training runs
 TINY = 1e-30
 
 

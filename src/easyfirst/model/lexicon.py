@@ -16,8 +16,7 @@ from easyfirst.treebank.sentence import Sentence
 
 UNKNOWN = 0
 NUMBER = "<number>"
-MAX_FORM_LENGTH = 40
-"""The number of characters read of a form; of a longer one, half from each end."""
+MAX_FORM_LENGTH = 40  # the number of characters read of a form; of a longer one, half from each end
 _NUMBER = re.compile(r"[+-]?[0-9]+([.,:/-][0-9]+)*")
 
 

@@ -29,8 +29,7 @@ from easyfirst.nn.arrays import Ints
 from easyfirst.nn.words import WordIds
 from easyfirst.treebank.sentence import Sentence
 
-MIN_CHARACTER_COUNT = 2
-"""Rarer characters are unknown."""
+MIN_CHARACTER_COUNT = 2  # rarer characters are unknown
 
 
 @dataclass(frozen=True)

@@ -10,8 +10,7 @@ from typing import Any
 
 from easyfirst.errors import ConfigError
 
-MAX_SIZE, MAX_LAYERS = 1 << 20, 64
-"""Generous bounds that keep a damaged file from exhausting memory or time."""
+MAX_SIZE, MAX_LAYERS = 1 << 20, 64  # generous bounds that keep a damaged file from exhausting memory or time
 MAX_VALUE = 2.0**63
 
 
@@ -29,7 +28,7 @@ def require_range(settings: object, names: Iterable[str], least: int, most: int)
 _Settings = typing.TypeVar("_Settings")
 
 
-def build_settings(default: _Settings, values: object, prefix: str) -> _Settings:
+def build_settings(default: _Settings, values: object, prefix: str = "network.") -> _Settings:
     """Replace some settings of a dataclass. Raise a :class:`ConfigError` if one is unknown or of the wrong type.
 
     ``prefix`` is what users write in front of the names, such as "network.".
@@ -58,15 +57,12 @@ class TrainingSettings:
     epochs: int = 20
     seed: int = 1
     learning_rate: float = 0.002
-    final_rate: float = 0.05
-    """The final learning rate as a share of the initial one; the decay is linear."""
+    final_rate: float = 0.05  # the final learning rate as a share of the initial one; the decay is linear
     adam_beta1: float = 0.9
     adam_beta2: float = 0.95
     clip_norm: float = 5.0
-    weight_decay: float = 1e-6
-    """The share of every dense weight that an update removes."""
-    averaging: float = 0.999
-    """The decay of the exponential moving average of the weights, which is kept; 0: no averaging."""
+    weight_decay: float = 1e-6  # the share of every dense weight that an update removes
+    averaging: float = 0.999  # the decay of the exponential moving average of the weights that is kept; 0: no averaging
     dropout: float = 0.33
 
     def __post_init__(self) -> None:

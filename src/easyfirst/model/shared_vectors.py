@@ -87,11 +87,10 @@ def save_shared_vectors(path: str | PathLike[str], vectors: SharedVectors) -> No
 
 
 def load_shared_vectors(path: str | PathLike[str]) -> SharedVectors:
-    part = load_part(path, KIND, _dim_and_bits)
+    part, (dim, bits) = load_part(path, KIND, _dim_and_bits)
     with checking(str(Path(path))):
         rows = rows_from_json(part.vocabulary["words"], "words")
         values, scales = part.arrays["values"], part.arrays["scales"]
-    dim, bits = _dim_and_bits(part.settings.get("network", {}))
     stored = (len(rows), dim if bits == 8 else _bytes_of(dim))
     if (values.shape, scales.shape) != (stored, (len(rows), 1)) or values.dtype != np.int8:
         raise ModelError(f"{Path(path)} is damaged: {len(rows)} words, but values of shape {values.shape}")

@@ -18,10 +18,8 @@ from easyfirst.nn.arrays import Bools, Ints
 from easyfirst.treebank.raw_text import Paragraph
 
 SPACE = " "
-MIN_SHARE = 2 / 3
-"""A token is always split the same way if at least this share of its occurrences is."""
-MIN_SEEN = 5
-"""The minimal number of such occurrences: *plumbers* split as *plumber's* is a typo, not a rule."""
+MIN_SHARE = 2 / 3  # a token is always split the same way if at least this share of its occurrences is
+MIN_SEEN = 5  # the minimal number of such occurrences: *plumbers* split as *plumber's* is a typo, not a rule
 # fmt: off
 CATEGORIES = (
     "Lu", "Ll", "Lt", "Lm", "Lo", "Mn", "Mc", "Me", "Nd", "Nl", "No", "Pc", "Pd", "Ps", "Pe", "Pi", "Pf", "Po",
@@ -45,8 +43,7 @@ class Characters:
     categories: Ints  # the row of each character's category
     positions: Ints  # in the concatenated texts
     is_space: Bools
-    is_bound: Bools
-    """Whether a character continues the grapheme of the one before it, like an accent or the rest of an emoji."""
+    is_bound: Bools  # whether a character continues the grapheme before it, like an accent or the rest of an emoji
     lengths: list[int]  # of each text
 
 
@@ -56,8 +53,7 @@ class TokenizerVocabulary:
 
     alphabet: Mapping[str, int]  # character -> row, after those of the categories; all white space is a space
     rewriting: Rewriting
-    has_inner_spaces: bool
-    """Whether some tokens contain white space."""
+    has_inner_spaces: bool  # whether some tokens contain white space
     parts: Mapping[str, tuple[int, ...]] = field(default_factory=dict[str, tuple[int, ...]])
     """The lengths of the words of tokens (in lower case) that are usually split the same way into substrings: English
     ``cannot`` is ``can`` and ``not``."""

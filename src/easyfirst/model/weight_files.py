@@ -24,13 +24,11 @@ from easyfirst.nn.arrays import Floats
 
 Arrays = dict[str, npt.NDArray[Any]]
 
-FLOATS = (np.dtype(np.float32), np.dtype(np.float16))
-"""The types of weights before they are stored."""
+FLOATS = (np.dtype(np.float32), np.dtype(np.float16))  # the types of weights before they are stored
 BITS = (32, 16, 8)
 MAX_INT8 = 127
 SCALES = ".scales"
-MIN_QUANTIZED = 1024
-"""Smaller arrays are not quantized to 8 bits."""
+MIN_QUANTIZED = 1024  # smaller arrays are not quantized to 8 bits
 
 _STORED_TYPES = {"F32": np.float32, "F16": np.float16, "I8": np.int8}
 _HEADER = "easyfirst"  # a single key, because safetensors does not keep the order of several

@@ -14,8 +14,7 @@ from easyfirst.nn.arrays import Ints
 from easyfirst.nn.namespace import Array, Namespace
 from easyfirst.nn.rnn import Cell, Layer, first_inputs
 
-Drop = Callable[[Array], Array]
-"""Dropout, used in training only."""
+Drop = Callable[[Array], Array]  # dropout, used in training only
 
 
 @dataclass(frozen=True, slots=True)

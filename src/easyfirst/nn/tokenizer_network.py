@@ -15,11 +15,9 @@ from easyfirst.nn.namespace import Array, Namespace
 from easyfirst.nn.rnn import CELLS, Layer, layers_of
 from easyfirst.nn.sequences import Drop, Packing, run_bidirectional, span_states
 
-INSIDE, WORD_END, TOKEN_END = range(3)
-"""The class of a character: inside a word, the end of a word inside a token, or the end of a token."""
+INSIDE, WORD_END, TOKEN_END = range(3)  # a character is inside a word, or ends a word inside a token, or a token
 N_BOUNDARIES = 3
-SENTENCE_END, REWRITTEN = range(2)
-"""Binary decisions about a token: it ends a sentence; it is a multiword token whose words are not its substrings."""
+SENTENCE_END, REWRITTEN = range(2)  # a token ends a sentence; it has several words that are not its substrings
 N_QUESTIONS = 2
 
 

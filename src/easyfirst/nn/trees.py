@@ -13,8 +13,7 @@ from dataclasses import dataclass
 from easyfirst.nn import rnn
 from easyfirst.nn.namespace import Array, Namespace
 
-LEFT, RIGHT = 0, 1
-"""The side of its head a modifier is on; also the direction of an action, and the row of two-sided weights."""
+LEFT, RIGHT = 0, 1  # a modifier's side of its head; also an action's direction, and the row of two-sided weights
 
 
 @dataclass(frozen=True, slots=True)

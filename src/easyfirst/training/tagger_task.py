@@ -16,10 +16,8 @@ from torch import Tensor
 
 from easyfirst.model.lexicon import UNKNOWN, distinct_forms, tags_of
 from easyfirst.model.shared_vectors import SharedVectors
-from easyfirst.model.tagger_config import TaggerConfig, TaggerTraining
-from easyfirst.model.tagger_store import TaggerModel, look_up, save_tagger
+from easyfirst.model.tagger_store import TaggerConfig, TaggerModel, TaggerTraining, initial_tagger, look_up, save_tagger
 from easyfirst.model.tagger_vocabulary import TaggerVocabulary
-from easyfirst.model.tagger_weights import initial_tagger
 from easyfirst.nn.arrays import Floats, Ints
 from easyfirst.nn.characters import Spelling, spell
 from easyfirst.nn.sequences import Drop, Packing
