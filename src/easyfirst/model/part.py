@@ -20,7 +20,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from os import PathLike
 from pathlib import Path
-from typing import Any, NoReturn, TypeVar
+from typing import Any, TypeVar
 
 import numpy.typing as npt
 
@@ -31,6 +31,7 @@ from easyfirst.model.directory import (
     CONFIG,
     VOCABULARY,
     WEIGHTS,
+    file_errors,
     from_json,
     prepare_directory,
     replace_file,
@@ -72,14 +73,13 @@ def save_part(path: str | PathLike[str], part: Part, *, bits: int = 32, version:
     """Write a part; refuse a directory that holds something else. Arrays are stored as they are, or quantized if
     ``bits`` is less than 32. ``version`` is the format version, if ``bits`` does not determine it."""
     directory = Path(path)
-    arrays = quantize(part.arrays, bits)
     header = {
         "kind": part.kind,
         "format_version": version or (EIGHT_BIT_FORMAT_VERSION if bits < 16 else FLOAT_FORMAT_VERSION),
         "easyfirst_version": installed_version(),
     }
     vocabulary = to_json(part.vocabulary, indent=None)
-    weights = pack_weights(arrays, network=part.settings["network"], vocabulary=vocabulary)
+    weights = pack_weights(quantize(part.arrays, bits), network=part.settings["network"], vocabulary=vocabulary)
     prepare_directory(directory, part.kind)
     replace_file(directory / CONFIG, to_json(header | dict(part.settings), indent=2))
     replace_file(directory / VOCABULARY, vocabulary)
@@ -92,7 +92,7 @@ def load_part(path: str | PathLike[str], kind: str, read: Callable[[object], _Ne
     """Return a part, with its arrays as stored, and its network's settings. ``read`` reads these and fills in defaults
     that older files do not have, so that the settings in config and weights can be compared."""
     directory = Path(path)
-    try:
+    with file_errors(f"{directory} cannot be read"):
         require_model(directory)
         settings, writer = _read_settings(directory / CONFIG, kind)
         vocabulary = (directory / VOCABULARY).read_bytes()
@@ -100,14 +100,15 @@ def load_part(path: str | PathLike[str], kind: str, read: Callable[[object], _Ne
         header, arrays = read_weights(directory / WEIGHTS)
         card = directory / CARD
         text = card.read_bytes().decode(errors="replace") if card.is_file() else None
-    except OSError as error:
-        raise ModelError(f"{directory} cannot be read: {error.strerror or error}") from error
     written_for = _network_of(header.get("network"), read, directory / WEIGHTS)
     network = _network_of(settings.get("network", {}), read, directory / CONFIG)
-    if network != written_for:
-        _refuse_mixture(directory / WEIGHTS, CONFIG)
-    if header.get("vocabulary_sha256") != hashlib.sha256(vocabulary).hexdigest():
-        _refuse_mixture(directory / WEIGHTS, VOCABULARY)
+    is_same_vocabulary = header.get("vocabulary_sha256") == hashlib.sha256(vocabulary).hexdigest()
+    for other, fits in ((CONFIG, network == written_for), (VOCABULARY, is_same_vocabulary)):
+        if not fits:
+            raise ModelError(
+                f"{directory}: {WEIGHTS} and {other} are of different models, or {other} was changed; "
+                "writing or copying was interrupted: train or copy the model again"
+            )
     return Part(kind, settings, names, arrays, text, writer), network
 
 
@@ -137,10 +138,3 @@ def _network_of(values: object, read: Callable[[object], _Network], path: Path) 
         return read(values)
     except (ConfigError, ValueError) as error:
         raise ModelError(f"{path}: {error} (this is easyfirst {installed_version()})") from None
-
-
-def _refuse_mixture(path: Path, other: str) -> NoReturn:
-    raise ModelError(
-        f"{path.parent}: {path.name} and {other} are of different models, or {other} was changed; "
-        "writing or copying was interrupted: train or copy the model again"
-    )

@@ -84,12 +84,7 @@ def unpack(xp: Namespace, x: Array, packing: Packing) -> Array:
 
 
 def run_stacks(
-    xp: Namespace,
-    cell: Cell,
-    stacks: Sequence[Sequence[Layer]],
-    x: Array,
-    packing: Packing,
-    drop: Drop | None = None,
+    xp: Namespace, cell: Cell, stacks: Sequence[Sequence[Layer]], x: Array, packing: Packing, drop: Drop | None = None
 ) -> Array:
     """Run stacks that each read both directions of the one below: (n_rows, in) -> (n_rows, 2 * dim). Without stacks the
     result is ``x``. ``drop`` is applied to the input of each stack and to the result."""

@@ -15,9 +15,9 @@ import numpy as np
 from easyfirst.nn import scorer, trees
 from easyfirst.nn.activations import MINUS_TWO, TWO, sigmoid_of_negated_
 from easyfirst.nn.arrays import Floats, Ints
+from easyfirst.nn.lstm import Stack, stack_of
 from easyfirst.nn.namespace import NUMPY
 from easyfirst.nn.parser_network import Network
-from easyfirst.nn.stacks import Stack, stack_of
 from easyfirst.nn.trees import LEFT, RIGHT
 from easyfirst.parsing.workspace import Workspace
 

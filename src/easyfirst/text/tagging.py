@@ -12,9 +12,9 @@ from easyfirst.model.tagger_store import TaggerModel, look_up
 from easyfirst.nn.activations import overflow_is_fine
 from easyfirst.nn.arrays import Floats, Ints
 from easyfirst.nn.characters import Spelling, last_states
+from easyfirst.nn.lstm import TableReader
 from easyfirst.nn.namespace import NUMPY
 from easyfirst.nn.sequences import Packing, longest_first
-from easyfirst.nn.table_reader import TableReader
 from easyfirst.nn.tagger_network import TaggerIds, members_of, score_tags
 from easyfirst.treebank.sentence import Sentence
 

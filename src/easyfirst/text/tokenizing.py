@@ -18,16 +18,15 @@ from easyfirst.model.tokenizer_store import TokenizerModel
 from easyfirst.model.tokenizer_vocabulary import Characters
 from easyfirst.nn.activations import overflow_is_fine
 from easyfirst.nn.arrays import Bools, Floats, Ints
+from easyfirst.nn.lstm import TableReader
 from easyfirst.nn.namespace import NUMPY
-from easyfirst.nn.sequences import Packing
-from easyfirst.nn.table_reader import TableReader
+from easyfirst.nn.sequences import Packing, span_states
 from easyfirst.nn.tokenizer_network import (
     REWRITTEN,
     SENTENCE_END,
     WORD_END,
     score_boundaries,
     score_tokens,
-    token_vectors,
     tokenizer_of,
 )
 from easyfirst.text.sentences import cut
@@ -122,7 +121,7 @@ class Tokenizer:
             h = self._read_characters(characters)
             boundaries = whole_signs(characters, score_boundaries(NUMPY, self._weights, h).argmax(axis=1))
             spans = find_spans(characters, boundaries, has_inner_spaces=vocabulary.has_inner_spaces)
-            scores = self._score_tokens(token_vectors(NUMPY, h, spans.first, spans.last), spans.lengths)
+            scores = self._score_tokens(span_states(NUMPY, h, spans.first, spans.last), spans.lengths)
         tokens = self._tokens_of(batch, characters, boundaries, spans, scores[:, REWRITTEN] > 0)
         is_end = scores[:, SENTENCE_END] > 0
         begin = 0

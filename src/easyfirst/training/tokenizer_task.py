@@ -23,7 +23,7 @@ from easyfirst.model.settings import TrainingSettings
 from easyfirst.model.tokenizer_store import TokenizerConfig, TokenizerModel, initial_tokenizer, save_tokenizer
 from easyfirst.model.tokenizer_vocabulary import SPACE, Characters, TokenizerVocabulary, is_rewritten
 from easyfirst.nn.arrays import Bools, Floats, Ints
-from easyfirst.nn.sequences import Drop, Packing
+from easyfirst.nn.sequences import Drop, Packing, span_states
 from easyfirst.nn.tokenizer_network import (
     REWRITTEN,
     SENTENCE_END,
@@ -32,7 +32,6 @@ from easyfirst.nn.tokenizer_network import (
     read_characters,
     score_boundaries,
     score_tokens,
-    token_vectors,
     tokenizer_of,
 )
 from easyfirst.text.sentences import sentences_of
@@ -249,7 +248,7 @@ class TokenizerTask(SupervisedTask):
         weights = tokenizer_of(parameters)
         h = read_characters(TORCH, weights, batch.characters, Packing.of(batch.lengths), drop)
         boundaries = score_boundaries(TORCH, weights, TORCH.take(h, TORCH.index(batch.rows)))
-        vectors = token_vectors(TORCH, h, batch.first, batch.last)
+        vectors = span_states(TORCH, h, batch.first, batch.last)
         answers = score_tokens(TORCH, weights, vectors, Packing.of(batch.n_tokens), drop)
         of_characters = cross_entropy(boundaries, batch.boundaries, reduction="sum")
         of_tokens = binary_cross_entropy_with_logits(answers, batch.answers, weight=batch.weights, reduction="sum")
