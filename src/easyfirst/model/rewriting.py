@@ -30,9 +30,9 @@ class Rewriting:
         counts: dict[str, Counter[Words]] = defaultdict(Counter)
         for form, words in examples:
             form, first, *others = lowered(form), *map(lowered, words)
-            n_kept = _common_prefix(form, first)
-            for begin in range(min(n_kept, len(form) - 1) + 1):
-                counts[form[begin:]][(first[begin:], *others)] += 1
+            for begin in range(len(form)):
+                if first.startswith(form[:begin]):
+                    counts[form[begin:]][(first[begin:], *others)] += 1
         rules: dict[str, Words] = {}
         for end in sorted(counts, key=lambda end: (len(end), end)):
             best = min(counts[end], key=lambda words: (-counts[end][words], words))
@@ -83,10 +83,3 @@ def lowered(form: str) -> str:
     """Lower-case a form, unless that changes its length."""
     lower = form.lower()
     return lower if len(lower) == len(form) else form
-
-
-def _common_prefix(one: str, other: str) -> int:
-    n = 0
-    while n < min(len(one), len(other)) and one[n] == other[n]:
-        n += 1
-    return n

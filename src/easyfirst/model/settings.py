@@ -84,7 +84,6 @@ def check_training(settings: Any) -> None:
     require(settings.learning_rate > 0, "learning_rate must be positive")
     require(0 <= settings.adam_beta1 < 1 and 0 <= settings.adam_beta2 < 1, "Adam's betas must be in [0, 1)")
     require(settings.clip_norm > 0, "clip_norm must be positive")
-    require(0 <= settings.weight_decay < 1, "weight_decay must be in [0, 1)")
     require(0 < settings.final_rate <= 1, "final_rate must be above 0 and at most 1")
-    require(0 <= settings.averaging < 1, "averaging must be in [0, 1)")
-    require(0 <= settings.dropout < 1, "dropout must be in [0, 1)")
+    for name in ("weight_decay", "averaging", "dropout"):
+        require(0 <= getattr(settings, name) < 1, f"{name} must be in [0, 1)")

@@ -91,7 +91,7 @@ def load_shared_vectors(path: str | PathLike[str]) -> SharedVectors:
     with checking(str(Path(path))):
         rows = rows_from_json(part.vocabulary["words"], "words")
         values, scales = part.arrays["values"], part.arrays["scales"]
-    stored = (len(rows), dim if bits == 8 else _bytes_of(dim))
+    stored = (len(rows), dim if bits == 8 else (dim + 1) // 2)
     if (values.shape, scales.shape) != (stored, (len(rows), 1)) or values.dtype != np.int8:
         raise ModelError(f"{Path(path)} is damaged: {len(rows)} words, but values of shape {values.shape}")
     if not np.isfinite(scales).all():
@@ -103,7 +103,7 @@ def load_shared_vectors(path: str | PathLike[str]) -> SharedVectors:
 def _pack_nibbles(values: npt.NDArray[np.int8]) -> npt.NDArray[np.int8]:
     """Store values from -7 to 7 two to a byte: (n_words, dim) -> (n_words, bytes)."""
     n_words, dim = values.shape
-    codes = np.full((n_words, 2 * _bytes_of(dim)), _ZERO, dtype=np.uint8)
+    codes = np.full((n_words, dim + dim % 2), _ZERO, dtype=np.uint8)
     codes[:, :dim] = values + _ZERO
     return (codes[:, ::2] | codes[:, 1::2] << 4).view(np.int8)
 
@@ -113,11 +113,6 @@ def _unpack_nibbles(values: npt.NDArray[np.int8], dim: int) -> npt.NDArray[np.in
     codes = values.view(np.uint8)
     both = np.stack([codes & 15, codes >> 4], axis=-1).reshape(len(codes), 2 * codes.shape[1])
     return both[:, :dim].astype(np.int8) - np.int8(_ZERO)
-
-
-def _bytes_of(dim: int) -> int:
-    """Return the size of a row of 4-bit values."""
-    return (dim + 1) // 2
 
 
 def _dim_and_bits(network: object) -> tuple[int, int]:
