@@ -86,7 +86,7 @@ def test_what_is_dropped_is_the_characters_embeddings() -> None:
 
 def test_the_length_of_a_vector_is_known_beforehand() -> None:
     weights = characters_of(arrays_of(3))
-    assert spell(NUMPY, weights, spelling_of([[1], [2, 3]])).shape == (2, weights.output_dim)
+    assert spell(NUMPY, weights, spelling_of([[1], [2, 3]])).shape == (2, 2 * weights.layers[-1].dim)
 
 
 @pytest.mark.parametrize("word", [[1, 2, 3], [1, 1, 1, 2], [8]])

@@ -14,7 +14,6 @@ import re
 import zipfile
 import zlib
 from array import array
-from collections.abc import Iterator
 from dataclasses import dataclass
 from os import PathLike, fspath
 from pathlib import Path
@@ -137,8 +136,11 @@ class _TextReader:
 
     def read(self, stream: BinaryIO) -> Embeddings:
         with np.errstate(over="ignore"):  # numbers too large for 32 bits become infinite and are refused
-            for line in self._lines(stream):
-                if self._dim or not self._is_header(line):
+            for line in read_lines(stream, self._name):
+                self._line += 1
+                if self._line == 1:
+                    line = line.removeprefix(BYTE_ORDER_MARK)
+                if not line.isspace() and (self._dim or not self._is_header(line)):
                     self._take(line)
         if not self._n_words:
             raise DataError("there are no word vectors in this file", source=self._name)
@@ -147,15 +149,6 @@ class _TextReader:
             raise DataError(f"{message}; is it cut short?", source=self._name)
         values = np.frombuffer(self._values, dtype=np.float32)
         return Embeddings(tuple(self._words), np.reshape(values, (len(self._words), self._dim)))
-
-    def _lines(self, stream: BinaryIO) -> Iterator[bytes]:
-        """Yield the lines that are not blank and keep ``self._line`` at the number of the current one."""
-        for line in read_lines(stream, self._name):
-            self._line += 1
-            if self._line == 1:
-                line = line.removeprefix(BYTE_ORDER_MARK)
-            if not line.isspace():
-                yield line
 
     def _is_header(self, line: bytes) -> bool:
         """Set the number of columns from the first line, and return whether that is the header of word2vec."""

@@ -87,11 +87,9 @@ class TrainingConfig:
         check_training(self)
         require(0 <= self.explore_prob <= 1, "explore_prob must be between 0 and 1")
         require(self.margin > 0, "margin must be positive")
-        require(self.update_after >= 0, "update_after must not be negative")
-        require(self.batch_sentences >= 0, "batch_sentences must not be negative")
-        require(self.word_dropout >= 0, "word_dropout must not be negative")
         require(self.min_count >= 1, "min_count must be at least 1")
-        require(self.attention >= 0, "attention must not be negative")
+        for name in ("update_after", "batch_sentences", "word_dropout", "attention"):
+            require(getattr(self, name) >= 0, f"{name} must not be negative")
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,19 +123,16 @@ class ParserConfig:
         return cls(preset, network, training, members)
 
 
-_STRONG = ParserConfig(
-    "strong",
-    NetworkConfig(vector_dim=400, deep_bilstm=True, spelling_dim=48),
-    TrainingConfig(epochs=12, min_count=2, freeze_external=True, attention=1.0, dropout=0.2, averaging=0.999),
-)
-"""The paper's architecture with later improvements; docs/results.md has the ablations."""
-
 PRESETS: Mapping[str, ParserConfig] = types.MappingProxyType(
     {
         "bottom-up": ParserConfig("bottom-up", NetworkConfig(bilstm_layers=0, tree_layers=0)),
         "htlstm": ParserConfig("htlstm", NetworkConfig(bilstm_layers=0)),
         "paper": ParserConfig("paper"),
-        "strong": _STRONG,
+        "strong": ParserConfig(  # the paper's architecture with later improvements; docs/results.md has the ablations
+            "strong",
+            NetworkConfig(vector_dim=400, deep_bilstm=True, spelling_dim=48),
+            TrainingConfig(epochs=12, min_count=2, freeze_external=True, attention=1.0, dropout=0.2, averaging=0.999),
+        ),
     }
 )
 

@@ -163,8 +163,12 @@ def load_parser(path: str | PathLike[str]) -> ParserModel:
     """Read a model. Its arrays are float32, writable and C-contiguous."""
     directory = Path(path)
     part, _ = load_part(directory, KIND, partial(build_settings, NetworkConfig()))
-    settings = dict(part.settings)
-    vectors = _load_vectors(directory, settings.pop("vectors", None))
+    settings, vectors = dict(part.settings), None
+    if (sha256 := settings.pop("vectors", None)) is not None:
+        vectors = load_shared_vectors(directory / VECTORS)
+        if vectors.sha256 != sha256:
+            found = directory / VECTORS
+            raise ModelError(f"{found} are not the vectors the model was trained with; copy the whole model again")
     try:
         config = ParserConfig.from_dict(settings)
     except ConfigError as error:
@@ -178,16 +182,6 @@ def load_parser(path: str | PathLike[str]) -> ParserModel:
         arrays = dequantize(part.arrays) | ({} if vectors is None else {EXTERNAL: vectors.table})
         _check(arrays, config, vocabulary, shares=vectors is not None)
     return ParserModel(config, vocabulary, arrays, part.card or "", vectors, load_calibration(directory))
-
-
-def _load_vectors(directory: Path, sha256: object) -> SharedVectors | None:
-    if sha256 is None:
-        return None
-    vectors = load_shared_vectors(directory / VECTORS)
-    if vectors.sha256 != sha256:
-        found = directory / VECTORS
-        raise ModelError(f"{found} are not the vectors the model was trained with; copy the whole model again")
-    return vectors
 
 
 def _check(

@@ -12,6 +12,7 @@ from easyfirst.errors import ConfigError
 
 MAX_SIZE, MAX_LAYERS = 1 << 20, 64  # generous bounds that keep a damaged file from exhausting memory or time
 MAX_VALUE = 2.0**63
+_Settings = typing.TypeVar("_Settings")
 
 
 def require(holds: bool, message: str) -> None:
@@ -25,14 +26,9 @@ def require_range(settings: object, names: Iterable[str], least: int, most: int)
         require(least <= getattr(settings, name) <= most, f"{name} must be from {least} to {most:,}")
 
 
-_Settings = typing.TypeVar("_Settings")
-
-
 def build_settings(default: _Settings, values: object, prefix: str = "network.") -> _Settings:
-    """Replace some settings of a dataclass. Raise a :class:`ConfigError` if one is unknown or of the wrong type.
-
-    ``prefix`` is what users write in front of the names, such as "network.".
-    """
+    """Replace some settings of a dataclass. Raise a :class:`ConfigError` if one is unknown or of the wrong type, with
+    ``prefix`` before its name, as users write it."""
     if not isinstance(values, Mapping):
         raise ConfigError(f"{prefix.rstrip('.')} must be a table of settings")
     settings = typing.cast("Mapping[str, Any]", values)

@@ -144,5 +144,4 @@ Stack: TypeAlias = PlainStack | LstmStack
 
 
 def stack_of(weights: TreeWeights) -> Stack:
-    is_lstm = weights.has_layers and weights.cell.name == "lstm"
-    return LstmStack(weights.layers) if is_lstm else PlainStack(weights)
+    return LstmStack(weights.layers) if weights.layers and weights.cell.name == "lstm" else PlainStack(weights)

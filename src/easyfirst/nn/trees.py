@@ -28,10 +28,6 @@ class TreeWeights:
     bias: Array | None  # (vector_dim,)
 
     @property
-    def has_layers(self) -> bool:
-        return bool(self.layers)
-
-    @property
     def output_dim(self) -> int:
         """The width of e_l, and of e_r (without layers: of half of v_i)."""
         return self.layers[-1].dim if self.layers else int(self.padding.shape[0]) // 2

@@ -13,9 +13,8 @@ from itertools import accumulate, pairwise
 
 import numpy as np
 
-from easyfirst.model.rewriting import lowered
 from easyfirst.model.tokenizer_store import TokenizerModel
-from easyfirst.model.tokenizer_vocabulary import Characters
+from easyfirst.model.tokenizer_vocabulary import Characters, lowered
 from easyfirst.nn.activations import overflow_is_fine
 from easyfirst.nn.arrays import Bools, Floats, Ints
 from easyfirst.nn.lstm import TableReader
