@@ -83,8 +83,7 @@ def with_section(card: str, title: str, lines: Sequence[str], *, before: str) ->
 
 
 def ensemble_card(config: ParserConfig, names: Sequence[str], models: Sequence[ParserModel]) -> str:
-    """Return the card of an ensemble of these models. Sections about the data and the like are copied from the first
-    model's card."""
+    """Return the card of an ensemble. Sections about the data and the like are copied from the first model's card."""
     n_members = config.members
     rows = [
         (f"`{_inline(name)}`", str(model.config.members), str(model.config.training.seed), *_full_scores(model.card))
@@ -144,9 +143,8 @@ def licence_in(card: str) -> str | None:
 def _summary(config: ParserConfig) -> str:
     tags = {"none": "no tags", "upos": "UPOS tags", "xpos": "XPOS tags", "both": "UPOS and XPOS tags"}
     return (
-        "A dependency parser for easyfirst: easy-first, bottom-up parsing with "
-        "hierarchical tree LSTMs\n(Kiperwasser & Goldberg, TACL 2016). "
-        f"It reads words and {tags[config.network.tags]}; preset `{config.preset}`.\n"
+        "A dependency parser for easyfirst: easy-first, bottom-up parsing with hierarchical tree LSTMs\n"
+        f"(Kiperwasser & Goldberg, TACL 2016). It reads words and {tags[config.network.tags]}; preset `{config.preset}`.\n"
     )
 
 

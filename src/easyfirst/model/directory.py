@@ -1,7 +1,4 @@
-"""The files of a model directory: their names, reading and writing JSON, and recognising models.
-
-Files are replaced atomically: a crash at any moment leaves the old file or the new one.
-"""
+"""The files of a model directory: their names, replacing them, reading and writing JSON, and recognising models."""
 
 from __future__ import annotations
 
@@ -48,7 +45,8 @@ def file_errors(problem: str) -> Generator[None, None, None]:
 
 
 def replace_file(path: Path, content: bytes) -> None:
-    """Write and sync ``<name>.tmp``, then rename it. A killed process may leave that file; the next write reuses it."""
+    """Write and sync ``<name>.tmp``, then rename it: a crash at any moment leaves the old file or the new one. A killed
+    process may also leave the temporary file; the next write reuses it."""
     temporary = path.with_name(f"{path.name}.tmp")
     try:
         with file_errors(f"{path} cannot be written"):

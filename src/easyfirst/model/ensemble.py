@@ -56,18 +56,13 @@ def make_ensemble(models: Sequence[ParserModel], names: Sequence[str]) -> Parser
 def _refuse_duplicates(models: Sequence[ParserModel], names: Sequence[str]) -> None:
     seen: list[tuple[Floats, str]] = []
     for model, name in zip(models, names, strict=True):
-        own = [_direction(arrays) for arrays in _members(model)]
+        weights = [arrays["scorer.hidden"] for arrays in _members(model)]  # identify a network, even if quantized
+        own = [one / max(float(np.linalg.norm(one)), TINY) for one in weights]
         known = [other for one in own for another, other in seen if float(np.vdot(one, another)) > DUPLICATE_COSINE]
         if known:
             what = f"is the same parser as {known[0]}" if model.config.members == 1 else f"has a member of {known[0]}"
             raise ModelError(f"{name} {what}, which adds nothing to an ensemble; train one with another --seed")
         seen += [(one, name) for one in own]
-
-
-def _direction(arrays: Mapping[str, Floats]) -> Floats:
-    """Return the scorer's weights as a unit vector, which identifies a network even after quantization."""
-    weights = arrays["scorer.hidden"]
-    return weights / max(float(np.linalg.norm(weights)), TINY)
 
 
 def _difference(first: ParserModel, other: ParserModel) -> str | None:

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import partial
 from os import PathLike
 from pathlib import Path
-from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from easyfirst.confidence.calibration import Calibration
 from easyfirst.errors import ConfigError, ModelError
@@ -145,7 +142,7 @@ def initial_parser(
 def save_parser(path: str | PathLike[str], model: ParserModel, *, bits: int = 32) -> None:
     """Write a model with weights of so many bits (``easyfirst.model.weight_files``). Refuse a model that could not be
     loaded again and a directory that holds something else."""
-    _check(model.arrays, model.config, model.vocabulary, shares=model.vectors is not None)
+    _check(model)
     prepare_directory(Path(path))
     remove_calibration(Path(path))  # before its weights are replaced
     settings, vocabulary, arrays = model.config.to_dict(), model.vocabulary, model.arrays
@@ -180,21 +177,20 @@ def load_parser(path: str | PathLike[str]) -> ParserModel:
         vocabulary = replace(vocabulary, external=vectors.rows)
     with errors_in(directory):
         arrays = dequantize(part.arrays) | ({} if vectors is None else {EXTERNAL: vectors.table})
-        _check(arrays, config, vocabulary, shares=vectors is not None)
-    return ParserModel(config, vocabulary, arrays, part.card or "", vectors, load_calibration(directory))
+        model = ParserModel(config, vocabulary, arrays, part.card or "", vectors)
+        _check(model)
+    return replace(model, calibration=load_calibration(directory))
 
 
-def _check(
-    arrays: Mapping[str, npt.NDArray[Any]], config: ParserConfig, vocabulary: ParserVocabulary, *, shares: bool
-) -> None:
-    """Raise a :class:`ModelError` if the arrays do not fit these settings and this vocabulary. ``shares``: the members
-    of an ensemble share one table of external vectors."""
-    network = config.network
+def _check(model: ParserModel) -> None:
+    """Raise a :class:`ModelError` if the arrays do not fit the settings and the vocabulary."""
+    network, vocabulary = model.config.network, model.vocabulary
     if tuple(vocabulary.tags) != network.tag_kinds:
         raise ModelError(f"the network needs tags of {network.tags!r}, the vocabulary has {list(vocabulary.tags)}")
     if (vocabulary.characters is not None) != bool(network.spelling_dim):
         raise ModelError("the network and the vocabulary must both read characters, or neither")
-    external = arrays.get(EXTERNAL)
+    external = model.arrays.get(EXTERNAL)
     shapes = parser_shapes(network, sizes_of(vocabulary, None if external is None else external.shape))
-    others = {name: shape for name, shape in shapes.items() if not (shares and name == EXTERNAL)}
-    check_arrays(arrays, join_members([shapes, *[others] * (config.members - 1)]))
+    shared = () if model.vectors is None else (EXTERNAL,)  # by the members of an ensemble
+    others = {name: shape for name, shape in shapes.items() if name not in shared}
+    check_arrays(model.arrays, join_members([shapes, *[others] * (model.config.members - 1)]))

@@ -147,7 +147,7 @@ def load_tagger(path: str | PathLike[str], vectors: SharedVectors | None) -> Tag
     read from the directory beside it."""
     directory = Path(path)
     part, config = load_part(directory, KIND, partial(build_settings, TaggerConfig()))
-    used = _vectors_used(directory, part.settings.get("vectors"), config, vectors)
+    used = _vectors_used(directory, part.settings.get("vectors"), config.external_dim, vectors)
     with errors_in(directory / VOCABULARY):
         vocabulary = TaggerVocabulary.from_dict(part.vocabulary)
     with errors_in(directory):
@@ -156,10 +156,8 @@ def load_tagger(path: str | PathLike[str], vectors: SharedVectors | None) -> Tag
     return TaggerModel(config, vocabulary, arrays, used)
 
 
-def _vectors_used(
-    directory: Path, sha256: object, config: TaggerConfig, vectors: SharedVectors | None
-) -> SharedVectors | None:
-    if (sha256 is None) != (config.external_dim == 0):
+def _vectors_used(directory: Path, sha256: object, dim: int, vectors: SharedVectors | None) -> SharedVectors | None:
+    if (sha256 is None) != (dim == 0):
         raise ModelError(f"{directory / CONFIG} is damaged: vectors and external_dim must be given together")
     if sha256 is None:
         return None
@@ -167,7 +165,7 @@ def _vectors_used(
         vectors = load_shared_vectors(directory.parent / VECTORS)
     if vectors is None:
         raise ModelError(f"{directory} needs the word vectors it was trained with; copy the whole model again")
-    if vectors.sha256 != sha256 or vectors.dim != config.external_dim:
+    if vectors.sha256 != sha256 or vectors.dim != dim:
         raise ModelError(
             f"{directory} was trained with other word vectors than the model has; "
             "train the tagger again, or restore the vectors it was trained with"

@@ -31,9 +31,7 @@ _JOINER = "\u200d"
 _FLAG_LETTERS = range(0x1F1E6, 0x1F200)
 _EMOJI_PARTS = frozenset([_JOINER, *map(chr, range(0x1F3FB, 0x1F400)), *map(chr, range(0xE0020, 0xE0080))])
 """The joiner, skin tones and tags."""
-
 _PLAIN, _IS_SPACE, _CONTINUES, _JOINS, _IS_FLAG_LETTER = range(5)
-
 Words = tuple[str, ...]
 
 

@@ -23,13 +23,11 @@ from easyfirst.model.directory import from_json
 from easyfirst.nn.arrays import Floats
 
 Arrays = dict[str, npt.NDArray[Any]]
-
 FLOATS = (np.dtype(np.float32), np.dtype(np.float16))  # the types of weights before they are stored
 BITS = (32, 16, 8)
 MAX_INT8 = 127
 SCALES = ".scales"
 MIN_QUANTIZED = 1024  # smaller arrays are not quantized to 8 bits
-
 _STORED_TYPES = {"F32": np.float32, "F16": np.float16, "I8": np.int8}
 _HEADER = "easyfirst"  # a single key, because safetensors does not keep the order of several
 
@@ -115,9 +113,7 @@ def dequantize(arrays: Mapping[str, npt.NDArray[Any]]) -> Arrays:
     return restored
 
 
-def quantize_rows(
-    array: npt.NDArray[Any], largest: int = MAX_INT8
-) -> tuple[npt.NDArray[np.int8], npt.NDArray[np.float16]]:
+def quantize_rows(array: Floats, largest: int = MAX_INT8) -> tuple[npt.NDArray[np.int8], npt.NDArray[np.float16]]:
     """Return integers from -largest to largest and the scale of each row (the last axis)."""
     wide = array.astype(np.float32)
     scales = np.maximum(np.abs(wide).max(axis=-1, keepdims=True) / largest, 1e-7).astype(np.float16)
