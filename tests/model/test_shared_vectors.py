@@ -14,6 +14,7 @@ from hypothesis.extra import numpy as hnp
 
 from easyfirst.errors import ConfigError, ModelError
 from easyfirst.model.embeddings import Embeddings
+from easyfirst.model.lexicon import external_ids
 from easyfirst.model.part import load_part, save_part
 from easyfirst.model.shared_vectors import KIND, SharedVectors, load_shared_vectors, save_shared_vectors
 from easyfirst.model.tagger_store import look_up
@@ -80,7 +81,7 @@ def test_dim_that_is_none(tmp_path: Path, dim: object) -> None:
 
 def test_forms_are_looked_up_as_written_then_normalised() -> None:
     vectors = SharedVectors.of(Embeddings(("Fox", "fox", "<number>"), np.eye(3, dtype=np.float32)))
-    assert vectors.ids(["Fox", "FOX", "1990", "dog"]).tolist() == [1, 2, 3, 0]
+    assert external_ids(vectors.rows, ["Fox", "FOX", "1990", "dog"]).tolist() == [1, 2, 3, 0]
 
 
 @pytest.mark.parametrize("network", [None, [], "dim", 5])

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from easyfirst.errors import ConfigError, DataError, ModelError
 from easyfirst.model.embeddings import Embeddings
-from easyfirst.model.lexicon import MAX_FORM_LENGTH
+from easyfirst.model.lexicon import MAX_FORM_LENGTH, spelling_of
 from easyfirst.model.settings import build_settings
 from easyfirst.model.shared_vectors import SharedVectors
 from easyfirst.model.tagger_store import (
@@ -130,8 +130,8 @@ def test_of_a_long_form_both_ends_are_read() -> None:
     vocabulary = model_of().vocabulary
     half = MAX_FORM_LENGTH // 2
     middle = "d" * 50
-    assert len(vocabulary.spell(["e" * half + middle + "s" * half]).characters) == MAX_FORM_LENGTH
-    one, other = (vocabulary.spell(["e" * half + filler + "s" * half]) for filler in ("", middle))
+    assert len(spelling_of(["e" * half + middle + "s" * half], vocabulary.characters).characters) == MAX_FORM_LENGTH
+    one, other = (spelling_of(["e" * half + filler + "s" * half], vocabulary.characters) for filler in ("", middle))
     assert one.characters.tolist() == other.characters.tolist()
 
 

@@ -142,9 +142,10 @@ def licence_in(card: str) -> str | None:
 
 def _summary(config: ParserConfig) -> str:
     tags = {"none": "no tags", "upos": "UPOS tags", "xpos": "XPOS tags", "both": "UPOS and XPOS tags"}
+    reads = f"It reads words and {tags[config.network.tags]}; preset `{config.preset}`."
     return (
         "A dependency parser for easyfirst: easy-first, bottom-up parsing with hierarchical tree LSTMs\n"
-        f"(Kiperwasser & Goldberg, TACL 2016). It reads words and {tags[config.network.tags]}; preset `{config.preset}`.\n"
+        f"(Kiperwasser & Goldberg, TACL 2016). {reads}\n"
     )
 
 

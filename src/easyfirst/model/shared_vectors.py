@@ -7,7 +7,7 @@ half the next one.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from os import PathLike
 from pathlib import Path
@@ -18,10 +18,10 @@ import numpy.typing as npt
 
 from easyfirst.errors import ConfigError, ModelError
 from easyfirst.json_values import checking, table, whole_number
-from easyfirst.model.lexicon import external_ids, numbered, rows_from_json
+from easyfirst.model.lexicon import numbered, rows_from_json
 from easyfirst.model.part import FOUR_BIT_FORMAT_VERSION, Part, load_part, save_part
 from easyfirst.model.weight_files import MAX_INT8, checksum, quantize_rows
-from easyfirst.nn.arrays import Floats, Ints
+from easyfirst.nn.arrays import Floats
 
 if TYPE_CHECKING:
     from easyfirst.model.embeddings import Embeddings
@@ -63,10 +63,6 @@ class SharedVectors:
     def sha256(self) -> str:
         """The checksum by which parts refer to the vectors they were trained with."""
         return checksum({"values": self.values, "scales": self.scales})
-
-    def ids(self, forms: Iterable[str]) -> Ints:
-        """Return the row of each form: as written, else normalised, else 0."""
-        return external_ids(self.rows, forms)
 
 
 def same_vectors(one: SharedVectors | None, other: SharedVectors | None) -> bool:

@@ -16,7 +16,7 @@ import numpy as np
 from easyfirst.errors import ModelError
 from easyfirst.model.directory import CONFIG, VOCABULARY, errors_in
 from easyfirst.model.initial_values import glorot, rnn_arrays, rnn_shapes
-from easyfirst.model.lexicon import UNKNOWN
+from easyfirst.model.lexicon import UNKNOWN, external_ids
 from easyfirst.model.part import VECTORS, Part, load_part, save_part
 from easyfirst.model.settings import MAX_LAYERS, MAX_SIZE, TrainingSettings, build_settings, require, require_range
 from easyfirst.model.shared_vectors import SharedVectors, load_shared_vectors, same_vectors
@@ -177,7 +177,7 @@ def look_up(vectors: SharedVectors, forms: Sequence[str]) -> Floats:
     """Return the external vector of each form: (n_forms, dim); zeros for a form without one."""
     if not len(vectors.values):
         return np.zeros((len(forms), vectors.dim), dtype=np.float32)
-    rows = vectors.ids(forms)
+    rows = external_ids(vectors.rows, forms)
     found: Floats = vectors.values[rows - 1] * vectors.scales[rows - 1].astype(np.float32)
     found[rows == UNKNOWN] = 0
     return found

@@ -9,9 +9,8 @@ from typing import Any
 
 from easyfirst.errors import DataError
 from easyfirst.json_values import checking, distinct_strings, table
-from easyfirst.model.lexicon import ids_of, normalise, numbered, ranked_names, rows_from_json, spelling_of, tags_of
+from easyfirst.model.lexicon import ids_of, normalise, numbered, ranked_names, rows_from_json, tags_of
 from easyfirst.nn.arrays import Ints
-from easyfirst.nn.characters import Spelling
 from easyfirst.nn.parser_network import TAG_KINDS
 from easyfirst.treebank.sentence import Sentence
 
@@ -45,10 +44,6 @@ class TaggerVocabulary:
     def word_ids(self, forms: Iterable[str]) -> Ints:
         """Return the rows of words in the embedding table."""
         return ids_of(self.words, map(normalise, forms))
-
-    def spell(self, forms: Sequence[str]) -> Spelling:
-        """Return forms, longest first, as rows of the character table."""
-        return spelling_of(forms, self.characters)
 
     def to_dict(self) -> dict[str, Any]:
         """Return the vocabulary as JSON values."""

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 import numpy as np
 
 from easyfirst.errors import ModelError
-from easyfirst.model.lexicon import distinct_forms, tags_of
+from easyfirst.model.lexicon import distinct_forms, spelling_of, tags_of
 from easyfirst.model.tagger_store import TaggerModel, look_up
 from easyfirst.nn.activations import overflow_is_fine
 from easyfirst.nn.arrays import Floats, Ints
@@ -71,7 +71,7 @@ class Tagger:
         words = [form for sentence in sentences for form in sentence]
         forms, numbers = distinct_forms(words)
         ids = TaggerIds(vocabulary.word_ids(forms)[numbers], numbers)
-        external, spelling = self._external_vectors(forms, numbers), vocabulary.spell(forms)
+        external, spelling = self._external_vectors(forms, numbers), spelling_of(forms, vocabulary.characters)
         with overflow_is_fine():
             spelt = [None if reader is None else _spell(reader, spelling) for reader in self._readers]
             scores = [

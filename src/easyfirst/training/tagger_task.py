@@ -14,7 +14,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from easyfirst.model.lexicon import UNKNOWN, distinct_forms, tags_of
+from easyfirst.model.lexicon import UNKNOWN, distinct_forms, spelling_of, tags_of
 from easyfirst.model.shared_vectors import SharedVectors
 from easyfirst.model.tagger_store import TaggerConfig, TaggerModel, TaggerTraining, initial_tagger, look_up, save_tagger
 from easyfirst.model.tagger_vocabulary import TaggerVocabulary
@@ -137,7 +137,7 @@ class TaggerCorpus:
         words = [form for sentence in sentences for form in sentence.forms]
         forms, self._forms = distinct_forms(words)
         self._word_of_form = vocabulary.word_ids(forms)
-        self._spelling = vocabulary.spell(forms)
+        self._spelling = spelling_of(forms, vocabulary.characters)
         self._external = None if vectors is None else look_up(vectors, forms)
         self._gold = {kind: _tag_ids(sentences, kind, tags) for kind, tags in vocabulary.tags.items()}
         counts = np.zeros(len(vocabulary.words) + 1, dtype=np.int64)
