@@ -98,13 +98,11 @@ def initial_tagger(config: TaggerConfig, vocabulary: TaggerVocabulary, rng: np.r
     arrays: dict[str, Floats] = {}
     shapes = tagger_shapes(replace(config, members=1), vocabulary)
     for name, shape in shapes.items():
-        if ".rnn" in name:
-            continue
         if name == "words.embedding" or name.endswith("bias"):
             arrays[name] = np.zeros(shape, dtype=np.float32)
         elif name == "characters.embedding":
             arrays[name] = glorot(rng, shape[1], 0, shape)
-        else:
+        elif ".rnn" not in name:
             arrays[name] = glorot(rng, shape[0], shape[1], shape)
     return arrays | rnn_arrays(rng, shapes)
 

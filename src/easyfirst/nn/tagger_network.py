@@ -64,9 +64,9 @@ def score_tags(
     spelt: Array | None,
     drop: Drop | None = None,
 ) -> dict[str, Array]:
-    """Return one member's scores for each kind of tag: (n_words, n_tags). ``external`` holds each word's external
-    vector, ``spelt`` the character vectors of the batch's forms (``easyfirst.nn.characters.spell``). ``drop`` applies to
-    the input of each layer and to the last output."""
+    """Return one member's scores for each kind of tag: (n_words, n_tags). ``external`` holds the external vector of
+    each word, ``spelt`` the character vectors of the batch's forms (``easyfirst.nn.characters.spell``). ``drop`` is
+    applied to the input of each layer and to the last output."""
     parts = [xp.embed(weights.words, xp.index(ids.words))]
     if external is not None:
         parts.append(external)
