@@ -17,8 +17,7 @@ from easyfirst.model.settings import MAX_LAYERS, MAX_SIZE, build_settings, check
 from easyfirst.nn.members import MAX_MEMBERS
 from easyfirst.nn.rnn import CELLS
 
-TAGS = {"none": (), "upos": ("upos",), "xpos": ("xpos",), "both": ("upos", "xpos")}
-"""The columns that each choice of ``tags`` reads."""
+TAGS = {"none": (), "upos": ("upos",), "xpos": ("xpos",), "both": ("upos", "xpos")}  # the columns of each choice
 
 
 @dataclass(frozen=True, slots=True)

@@ -25,8 +25,7 @@ from easyfirst.nn.members import join_members
 from easyfirst.nn.rnn import CELLS
 
 EXTERNAL = "words.external"
-TABLES = ("words.embedding", EXTERNAL, "words.upos", "words.xpos", "characters.embedding")
-"""The embedding tables with sparse gradients."""
+TABLES = ("words.embedding", EXTERNAL, "words.upos", "words.xpos", "characters.embedding")  # with sparse gradients
 
 
 @dataclass(frozen=True, slots=True)

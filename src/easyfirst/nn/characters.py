@@ -1,7 +1,5 @@
-"""The character encoder: a form's vector is the last state of each direction of a BiLSTM over its characters.
-
-It is computed once for each distinct form of a batch; words look up the row of their form.
-"""
+"""The character encoder: a form's vector is the last state of each direction of a BiLSTM over its characters. It is
+computed once for each distinct form of a batch; words look up the row of their form."""
 
 from __future__ import annotations
 

@@ -1,7 +1,5 @@
-"""The arrays of an ensemble: networks trained independently, whose scores are averaged.
-
-The first member's arrays are named as in a single network; the others' names start with ``member1.``, ``member2.`` ...
-"""
+"""The arrays of an ensemble: networks trained independently, whose scores are averaged. The first member's arrays are
+named as in a single network; the others' names start with ``member1.``, ``member2.`` ..."""
 
 from __future__ import annotations
 
