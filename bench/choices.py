@@ -29,13 +29,13 @@ import numpy as np
 
 from bench import report
 from easyfirst.model.parser_config import ParserConfig
-from easyfirst.model.parser_weights import Sizes, initial_parser
+from easyfirst.model.parser_store import Sizes, initial_parser
 from easyfirst.nn.activations import overflow_is_fine
+from easyfirst.nn.lstm import LstmStack, PlainStack, Stack
 from easyfirst.nn.namespace import NUMPY
 from easyfirst.nn.parser_network import network_of
 from easyfirst.nn.rnn import CELLS
 from easyfirst.nn.sequences import Packing, run_layer
-from easyfirst.nn.stacks import LstmStack, PlainStack, Stack
 from easyfirst.nn.trees import LEFT
 from easyfirst.nn.words import WordIds, encode_words
 from easyfirst.parsing.actions import easiest

@@ -18,9 +18,8 @@ from hypothesis import strategies as st
 import easyfirst
 from easyfirst.errors import DataError, InputError, ModelError
 from easyfirst.model.parser_config import preset
-from easyfirst.model.parser_store import ParserModel, sizes_of
+from easyfirst.model.parser_store import ParserModel, initial_parser, sizes_of
 from easyfirst.model.parser_vocabulary import ParserVocabulary
-from easyfirst.model.parser_weights import initial_parser
 from easyfirst.parser import N_BUFFERED, Parser, load
 from easyfirst.parsing.derivation import Derivation
 from easyfirst.parsing.engine import MAX_BATCH_WORDS

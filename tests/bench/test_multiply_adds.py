@@ -9,7 +9,7 @@ import pytest
 
 from bench.multiply_adds import multiply_adds
 from easyfirst.model.parser_config import NetworkConfig, preset
-from easyfirst.model.parser_weights import Sizes, initial_parser
+from easyfirst.model.parser_store import Sizes, initial_parser
 from easyfirst.nn import trees
 from easyfirst.nn.characters import Spelling
 from easyfirst.nn.namespace import NUMPY, Array

@@ -10,9 +10,8 @@ import pytest
 
 from easyfirst.model.card import CardFacts, write_card
 from easyfirst.model.parser_config import preset
-from easyfirst.model.parser_store import ParserModel, save_parser, sizes_of
+from easyfirst.model.parser_store import ParserModel, initial_parser, save_parser, sizes_of
 from easyfirst.model.parser_vocabulary import ParserVocabulary
-from easyfirst.model.parser_weights import initial_parser
 from easyfirst.parser import Parser
 from easyfirst.treebank.conllu import read_conllu
 from easyfirst.treebank.scores import score

@@ -11,11 +11,9 @@ import pytest
 
 import easyfirst
 from easyfirst.model.embeddings import Embeddings
-from easyfirst.model.parser_store import sizes_of
-from easyfirst.model.parser_weights import initial_parser
+from easyfirst.model.parser_store import initial_parser, sizes_of
 from easyfirst.model.shared_vectors import SharedVectors
-from easyfirst.model.tagger_store import join_taggers
-from easyfirst.model.tagger_weights import initial_tagger
+from easyfirst.model.tagger_store import initial_tagger, join_taggers
 from easyfirst.parser import Parser, load
 from easyfirst.text.tagging import Tagger
 from easyfirst.treebank.conllu import read_conllu

@@ -10,9 +10,8 @@ import numpy as np
 import pytest
 
 from easyfirst.model.parser_config import NetworkConfig, ParserConfig
-from easyfirst.model.parser_store import ParserModel, save_parser, sizes_of
+from easyfirst.model.parser_store import ParserModel, initial_parser, save_parser, sizes_of
 from easyfirst.model.parser_vocabulary import ParserVocabulary
-from easyfirst.model.parser_weights import initial_parser
 from easyfirst.treebank.sentence import Sentence
 
 MakeModel = Callable[..., ParserModel]

@@ -9,7 +9,7 @@ import pytest
 
 from easyfirst.model.initial_values import EMBEDDING_GAIN, RNN_INPUT_GAIN
 from easyfirst.model.parser_config import NetworkConfig
-from easyfirst.model.parser_weights import Sizes, initial_parser, parser_shapes
+from easyfirst.model.parser_store import Sizes, initial_parser, parser_shapes
 from easyfirst.nn.parser_network import network_of
 
 SIZES = Sizes(words=11, tags={"upos": 5, "xpos": 7}, relations=4, external=None)
@@ -68,7 +68,7 @@ def test_first_values_make_a_network(rnn: str, tree_layers: int) -> None:
     assert {name: array.shape for name, array in arrays.items()} == parser_shapes(config, SIZES)
     assert {str(array.dtype) for array in arrays.values()} == {"float32"}
     network = network_of(arrays, rnn=rnn)
-    assert network.n_relations == 4
+    assert network.scorer.n_relations == 4
 
 
 def test_the_same_seed_gives_the_same_values() -> None:

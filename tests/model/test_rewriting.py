@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from easyfirst.errors import ModelError
-from easyfirst.model.rewriting import Rewriting
+from easyfirst.model.tokenizer_vocabulary import Rewriting
 
 SPANISH = [("del", ("de", "el"))] * 3 + [("al", ("a", "el"))] * 2 + [("dámelo", ("da", "me", "lo"))]
 

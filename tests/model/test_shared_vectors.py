@@ -14,6 +14,7 @@ from hypothesis.extra import numpy as hnp
 
 from easyfirst.errors import ConfigError, ModelError
 from easyfirst.model.embeddings import Embeddings
+from easyfirst.model.lexicon import external_ids
 from easyfirst.model.part import load_part, save_part
 from easyfirst.model.shared_vectors import KIND, SharedVectors, load_shared_vectors, save_shared_vectors
 from easyfirst.model.tagger_store import look_up
@@ -64,7 +65,7 @@ def test_other_numbers_of_bits(tmp_path: Path) -> None:
     save_shared_vectors(tmp_path, replace(vectors_of(table, 4), bits=8))
     for bits, message in ((4, "values of shape"), (3, "bits must be 8 or 4, not 3"), ([4], "bits must be a whole num")):
         settings = {"network": {"dim": 4, "bits": bits}}
-        save_part(tmp_path, replace(load_part(tmp_path, KIND, lambda network: network), settings=settings))
+        save_part(tmp_path, replace(load_part(tmp_path, KIND, lambda network: network)[0], settings=settings))
         with pytest.raises(ModelError, match=message):
             load_shared_vectors(tmp_path)
 
@@ -80,7 +81,7 @@ def test_dim_that_is_none(tmp_path: Path, dim: object) -> None:
 
 def test_forms_are_looked_up_as_written_then_normalised() -> None:
     vectors = SharedVectors.of(Embeddings(("Fox", "fox", "<number>"), np.eye(3, dtype=np.float32)))
-    assert vectors.ids(["Fox", "FOX", "1990", "dog"]).tolist() == [1, 2, 3, 0]
+    assert external_ids(vectors.rows, ["Fox", "FOX", "1990", "dog"]).tolist() == [1, 2, 3, 0]
 
 
 @pytest.mark.parametrize("network", [None, [], "dim", 5])

@@ -9,9 +9,14 @@ import numpy as np
 import pytest
 
 from easyfirst.errors import ConfigError, ModelError
-from easyfirst.model.tokenizer_config import TokenizerConfig
-from easyfirst.model.tokenizer_store import TokenizerModel, load_tokenizer, save_tokenizer
-from easyfirst.model.tokenizer_weights import tokenizer_shapes
+from easyfirst.model.settings import build_settings
+from easyfirst.model.tokenizer_store import (
+    TokenizerConfig,
+    TokenizerModel,
+    load_tokenizer,
+    save_tokenizer,
+    tokenizer_shapes,
+)
 from easyfirst.text.tokenizing import Tokenizer
 from tests.text.random_tokenizers import CONFIG, random_model, random_tokenizer
 
@@ -74,4 +79,4 @@ def test_a_damaged_directory_is_refused(tmp_path: Path) -> None:
 )
 def test_settings_are_checked(values: dict[str, object], message: str) -> None:
     with pytest.raises(ConfigError, match=message):
-        TokenizerConfig.from_dict(values)
+        build_settings(TokenizerConfig(), values)

@@ -10,8 +10,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from easyfirst.errors import InputError, ModelError
-from easyfirst.model.rewriting import Rewriting
-from easyfirst.model.tokenizer_vocabulary import CATEGORIES, MIN_SEEN, SPACE, TokenizerVocabulary, is_rewritten
+from easyfirst.model.tokenizer_vocabulary import (
+    CATEGORIES,
+    MIN_SEEN,
+    SPACE,
+    Rewriting,
+    TokenizerVocabulary,
+    is_rewritten,
+)
 from easyfirst.treebank.raw_text import Paragraph, Token
 
 SCRIPT = TokenizerVocabulary({SPACE: 30, "a": 31, "b": 32}, Rewriting({}), False)

@@ -11,7 +11,7 @@ import numpy as np
 from hypothesis import strategies as st
 
 from easyfirst.model.parser_config import NetworkConfig
-from easyfirst.model.parser_weights import TABLES, Sizes, parser_shapes
+from easyfirst.model.parser_store import TABLES, Sizes, parser_shapes
 from easyfirst.nn.characters import Spelling
 from easyfirst.nn.namespace import NUMPY
 from easyfirst.nn.parser_network import Network, network_of

@@ -10,7 +10,7 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from easyfirst.model.initial_values import embedding, rnn_arrays
+from easyfirst.model.initial_values import embedding, rnn_arrays, rnn_shapes
 from easyfirst.nn.characters import Spelling, characters_of, spell
 from easyfirst.nn.namespace import NUMPY
 from easyfirst.training.torch_namespace import TORCH
@@ -23,7 +23,7 @@ forms = st.lists(st.lists(st.integers(0, N_CHARACTERS - 1), min_size=1, max_size
 def arrays_of(seed: int, n_layers: int = 1, prefix: str = "characters") -> dict[str, Any]:
     rng = np.random.default_rng(seed)
     table = embedding(rng, N_CHARACTERS, 3)
-    return {f"{prefix}.embedding": table, **rnn_arrays(rng, f"{prefix}.rnn", 3, 4, n_layers)}
+    return {f"{prefix}.embedding": table, **rnn_arrays(rng, rnn_shapes(f"{prefix}.rnn", 3, 4, n_layers))}
 
 
 def spelling_of(words: list[list[int]]) -> Spelling:
@@ -86,7 +86,7 @@ def test_what_is_dropped_is_the_characters_embeddings() -> None:
 
 def test_the_length_of_a_vector_is_known_beforehand() -> None:
     weights = characters_of(arrays_of(3))
-    assert spell(NUMPY, weights, spelling_of([[1], [2, 3]])).shape == (2, weights.output_dim)
+    assert spell(NUMPY, weights, spelling_of([[1], [2, 3]])).shape == (2, 2 * weights.layers[-1].dim)
 
 
 @pytest.mark.parametrize("word", [[1, 2, 3], [1, 1, 1, 2], [8]])

@@ -8,9 +8,9 @@ import pytest
 from easyfirst.nn import lstm
 from easyfirst.nn.activations import SMALL_SIZE, overflow_is_fine
 from easyfirst.nn.arrays import Floats
+from easyfirst.nn.lstm import LstmStack, PlainStack, stack_of
 from easyfirst.nn.namespace import NUMPY
 from easyfirst.nn.rnn import CELLS, Layer, lstm_gates
-from easyfirst.nn.stacks import LstmStack, PlainStack, stack_of
 from easyfirst.nn.trees import LEFT, RIGHT, TreeWeights
 
 MANY = SMALL_SIZE // 3 + 1  # rows of width 3 that are no longer small

@@ -103,7 +103,7 @@ def test_subtrees_are_encoded_by_both_alike(model: Model) -> None:
 def test_the_first_step_is_a_step_from_the_zero_state(model: Model) -> None:
     """Why :meth:`Cell.first` may leave out gates and the recurrent product."""
     weights, x = model.network.trees, normal(5, model.config.vector_dim)
-    if not weights.has_layers:
+    if not weights.layers:
         return
     started = rnn.start(NUMPY, weights.cell, weights.layers, x)
     for side in (trees.LEFT, trees.RIGHT):

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 import torch
 
-from easyfirst.model.initial_values import embedding, glorot, rnn_arrays
+from easyfirst.model.initial_values import embedding, glorot, rnn_arrays, rnn_shapes
 from easyfirst.nn.namespace import NUMPY
 from easyfirst.nn.sequences import Packing
 from easyfirst.nn.tagger_network import TaggerIds, TaggerWeights, members_of, score_tags
@@ -35,10 +35,10 @@ class Kind:
         arrays: dict[str, Any] = {"words.embedding": embedding(rng, N_WORDS, 3)}
         if self.has_characters:
             arrays["characters.embedding"] = embedding(rng, 5, 2)
-            arrays |= rnn_arrays(rng, "characters.rnn", 2, 2, 1)
+            arrays |= rnn_arrays(rng, rnn_shapes("characters.rnn", 2, 2, 1))
         input_dim = 3 + 2 * self.has_external + 4 * self.has_characters
         for number in range(self.n_layers):
-            arrays |= rnn_arrays(rng, f"tagger.rnn{number}", 2 * DIM if number else input_dim, DIM, 1)
+            arrays |= rnn_arrays(rng, rnn_shapes(f"tagger.rnn{number}", 2 * DIM if number else input_dim, DIM, 1))
         for kind in self.tags:
             arrays[f"tagger.{kind}"] = glorot(rng, 2 * DIM, N_TAGS[kind], (2 * DIM, N_TAGS[kind]))
             arrays[f"tagger.{kind}_bias"] = rng.normal(size=N_TAGS[kind]).astype(np.float32)

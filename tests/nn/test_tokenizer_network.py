@@ -8,18 +8,17 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from easyfirst.model.tokenizer_config import TokenizerConfig
+from easyfirst.model.tokenizer_store import TokenizerConfig
 from easyfirst.nn.activations import overflow_is_fine
+from easyfirst.nn.lstm import TableReader
 from easyfirst.nn.namespace import NUMPY
-from easyfirst.nn.sequences import Packing
-from easyfirst.nn.table_reader import TableReader
+from easyfirst.nn.sequences import Packing, span_states
 from easyfirst.nn.tokenizer_network import (
     N_BOUNDARIES,
     N_QUESTIONS,
     read_characters,
     score_boundaries,
     score_tokens,
-    token_vectors,
     tokenizer_of,
 )
 from easyfirst.training.torch_namespace import TORCH
@@ -43,7 +42,7 @@ def test_characters_and_tokens_are_read_by_both_alike(config: TokenizerConfig) -
         weights = tokenizer_of(values)
         h = read_characters(xp, weights, IDS, Packing.of(LENGTHS))
         boundaries = score_boundaries(xp, weights, h)
-        answers = score_tokens(xp, weights, token_vectors(xp, h, FIRST, LAST), Packing.of(N_TOKENS))
+        answers = score_tokens(xp, weights, span_states(xp, h, FIRST, LAST), Packing.of(N_TOKENS))
         found.append((boundaries, answers))
     (boundaries, answers), (torch_boundaries, torch_answers) = found
     assert boundaries.shape == (sum(LENGTHS), N_BOUNDARIES)
@@ -54,7 +53,7 @@ def test_characters_and_tokens_are_read_by_both_alike(config: TokenizerConfig) -
 
 def test_a_tokens_vector_is_what_is_known_at_its_two_ends() -> None:
     h = np.arange(40, dtype=np.float32).reshape(10, 4)
-    vectors = token_vectors(NUMPY, h, np.array([2, 5]), np.array([4, 5]))
+    vectors = span_states(NUMPY, h, np.array([2, 5]), np.array([4, 5]))
     np.testing.assert_array_equal(vectors, [[*h[4, :2], *h[2, 2:]], [*h[5, :2], *h[5, 2:]]])
 
 
@@ -82,6 +81,6 @@ def test_dropout_is_applied_to_what_is_read_and_to_what_comes_out() -> None:
 
     h = read_characters(NUMPY, weights, IDS, Packing.of(LENGTHS), drop)
     assert not h.any()
-    scores = score_tokens(NUMPY, weights, token_vectors(NUMPY, h, FIRST, LAST), Packing.of(N_TOKENS), drop)
+    scores = score_tokens(NUMPY, weights, span_states(NUMPY, h, FIRST, LAST), Packing.of(N_TOKENS), drop)
     np.testing.assert_array_equal(scores, np.tile(weights.question_bias, (len(FIRST), 1)))
     assert shapes == [(19, 3), (19, 8), (8, 6)]

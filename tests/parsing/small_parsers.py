@@ -7,9 +7,8 @@ from pathlib import Path
 import numpy as np
 
 from easyfirst.model.parser_config import NetworkConfig, preset
-from easyfirst.model.parser_store import ParserModel
+from easyfirst.model.parser_store import ParserModel, Sizes, initial_parser
 from easyfirst.model.parser_vocabulary import ParserVocabulary
-from easyfirst.model.parser_weights import Sizes, initial_parser
 from easyfirst.parser import Parser
 from easyfirst.parsing.engine import NumpyEngine
 from easyfirst.treebank.conllu import read_conllu

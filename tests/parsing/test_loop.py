@@ -128,7 +128,7 @@ def test_the_root_is_encoded_like_the_finished_tree(model: Model) -> None:
     heads, relations = [0] * 9, [0] * 9
     for a in parse(model, batch)[0]:
         heads[a.modifier - 1], relations[a.modifier - 1] = a.head, int(a.relation)
-        if weights.has_layers:
+        if weights.layers:
             c = states[:, a.modifier - 1, -weights.output_dim :].reshape(1, -1)
             added = trees.relation_table(NUMPY, weights)[[int(a.relation)]]
             side = LEFT if a.modifier < a.head else RIGHT

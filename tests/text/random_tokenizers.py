@@ -4,11 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from easyfirst.model.rewriting import Rewriting
-from easyfirst.model.tokenizer_config import TokenizerConfig
-from easyfirst.model.tokenizer_store import TokenizerModel
-from easyfirst.model.tokenizer_vocabulary import SPACE, TokenizerVocabulary
-from easyfirst.model.tokenizer_weights import initial_tokenizer
+from easyfirst.model.tokenizer_store import TokenizerConfig, TokenizerModel, initial_tokenizer
+from easyfirst.model.tokenizer_vocabulary import SPACE, Rewriting, TokenizerVocabulary
 from easyfirst.text.tokenizing import Tokenizer
 
 CONFIG = TokenizerConfig(character_dim=3, hidden_dim=4, token_dim=3)

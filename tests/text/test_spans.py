@@ -6,8 +6,7 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from easyfirst.model.rewriting import Rewriting
-from easyfirst.model.tokenizer_vocabulary import SPACE, TokenizerVocabulary
+from easyfirst.model.tokenizer_vocabulary import SPACE, Rewriting, TokenizerVocabulary
 from easyfirst.nn.tokenizer_network import INSIDE, TOKEN_END, WORD_END
 from easyfirst.text import spans
 from easyfirst.text.spans import find_spans, whole_signs

@@ -14,12 +14,20 @@ from hypothesis import strategies as st
 
 from easyfirst.errors import ConfigError, DataError, ModelError
 from easyfirst.model.embeddings import Embeddings
-from easyfirst.model.lexicon import MAX_FORM_LENGTH
+from easyfirst.model.lexicon import MAX_FORM_LENGTH, spelling_of
+from easyfirst.model.settings import build_settings
 from easyfirst.model.shared_vectors import SharedVectors
-from easyfirst.model.tagger_config import TaggerConfig
-from easyfirst.model.tagger_store import TaggerModel, join_taggers, load_tagger, look_up, save_tagger
+from easyfirst.model.tagger_store import (
+    TaggerConfig,
+    TaggerModel,
+    initial_tagger,
+    join_taggers,
+    load_tagger,
+    look_up,
+    save_tagger,
+    tagger_shapes,
+)
 from easyfirst.model.tagger_vocabulary import TaggerVocabulary
-from easyfirst.model.tagger_weights import initial_tagger, tagger_shapes
 from easyfirst.nn.namespace import NUMPY
 from easyfirst.nn.sequences import Packing
 from easyfirst.nn.tagger_network import TaggerIds, members_of, score_tags
@@ -122,8 +130,8 @@ def test_of_a_long_form_both_ends_are_read() -> None:
     vocabulary = model_of().vocabulary
     half = MAX_FORM_LENGTH // 2
     middle = "d" * 50
-    assert len(vocabulary.spell(["e" * half + middle + "s" * half]).characters) == MAX_FORM_LENGTH
-    one, other = (vocabulary.spell(["e" * half + filler + "s" * half]) for filler in ("", middle))
+    assert len(spelling_of(["e" * half + middle + "s" * half], vocabulary.characters).characters) == MAX_FORM_LENGTH
+    one, other = (spelling_of(["e" * half + filler + "s" * half], vocabulary.characters) for filler in ("", middle))
     assert one.characters.tolist() == other.characters.tolist()
 
 
@@ -188,7 +196,7 @@ def test_members_are_kept_and_the_first_is_named_as_the_only_one_is(tmp_path: Pa
 
 
 def test_a_config_that_does_not_say_how_many_has_one_member() -> None:
-    assert TaggerConfig.from_dict({"word_dim": 4}).members == 1
+    assert build_settings(TaggerConfig(), {"word_dim": 4}).members == 1
     with pytest.raises(ConfigError, match="members must be from 1 to"):
         TaggerConfig(members=0)
 
@@ -224,7 +232,7 @@ def test_settings_are_checked(changes: dict[str, int]) -> None:
 @pytest.mark.parametrize("values", [{"word_size": 3}, {"word_dim": "3"}, {"word_dim": True}, [], None])
 def test_settings_of_another_kind_are_refused(values: Any) -> None:
     with pytest.raises(ConfigError):
-        TaggerConfig.from_dict(values)
+        build_settings(TaggerConfig(), values)
 
 
 # Files

@@ -9,7 +9,7 @@ import pytest
 import torch
 
 from easyfirst.model.parser_config import NetworkConfig, ParserConfig, TrainingConfig
-from easyfirst.model.parser_weights import TABLES, Sizes, initial_parser
+from easyfirst.model.parser_store import TABLES, Sizes, initial_parser
 from easyfirst.nn.activations import overflow_is_fine
 from easyfirst.nn.namespace import NUMPY
 from easyfirst.nn.parser_network import network_of

@@ -13,9 +13,9 @@ import torch
 
 from easyfirst.errors import ConfigError, DataError
 from easyfirst.model.embeddings import Embeddings
+from easyfirst.model.lexicon import external_ids
 from easyfirst.model.shared_vectors import SharedVectors
-from easyfirst.model.tagger_config import TaggerConfig, TaggerTraining
-from easyfirst.model.tagger_store import load_tagger
+from easyfirst.model.tagger_store import TaggerConfig, TaggerTraining, load_tagger
 from easyfirst.model.tagger_vocabulary import TaggerVocabulary
 from easyfirst.text.tagging import Tagger
 from easyfirst.training.tagger_task import NOT_GIVEN, TaggerBatch, TaggerCorpus, TaggerTask, accuracies
@@ -89,13 +89,13 @@ def test_words_have_their_rows_unless_they_are_dropped() -> None:
     for batch in batches_of(kept):
         forms = [form for sentence in read_back(batch, vocabulary) for form, _ in sentence]
         assert batch.ids.words.tolist() == vocabulary.word_ids(forms).tolist()
-        assert np.array_equal(batch.external, vectors.table[vectors.ids(forms)])
+        assert np.array_equal(batch.external, vectors.table[external_ids(vectors.rows, forms)])
     dropped = corpus_of(replace(TRAINING, word_dropout=1e9), vectors)
     lost = []
     for batch in batches_of(dropped):
         forms = [form for sentence in read_back(batch, vocabulary) for form, _ in sentence]
         assert not batch.ids.words.any()
-        table = vectors.table[vectors.ids(forms)]
+        table = vectors.table[external_ids(vectors.rows, forms)]
         assert batch.external is not None
         has_vector = table.any(axis=1)
         lost += (~batch.external.any(axis=1))[has_vector].tolist()

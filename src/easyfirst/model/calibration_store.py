@@ -7,7 +7,7 @@ from typing import Any
 
 from easyfirst.confidence.calibration import Calibration
 from easyfirst.errors import ModelError
-from easyfirst.model.directory import CONFIDENCE, WEIGHTS, from_json, remove_file, replace_file, to_json
+from easyfirst.model.directory import CONFIDENCE, WEIGHTS, file_errors, from_json, replace_file, to_json
 from easyfirst.model.weight_files import stored_checksum
 
 CALIBRATION_KIND, FORMAT_VERSION = "easyfirst-confidence", 1
@@ -33,9 +33,8 @@ def load_calibration(directory: Path) -> Calibration | None:
         values = _read(path)
     except ModelError as error:
         raise ModelError(f"{error}; {HINT}") from None
-    if values.pop("kind", None) != CALIBRATION_KIND:
-        return None
-    if values.pop("weights_sha256", None) != stored_checksum(directory / WEIGHTS):
+    kind, weights = values.pop("kind", None), values.pop("weights_sha256", None)
+    if kind != CALIBRATION_KIND or weights != stored_checksum(directory / WEIGHTS):
         return None
     version = values.pop("format_version", None)
     if version != FORMAT_VERSION:
@@ -50,14 +49,13 @@ def remove_calibration(directory: Path) -> None:
     """Remove the calibration of weights that are about to be replaced."""
     path = directory / CONFIDENCE
     if path.is_file() and _is_calibration(path):
-        remove_file(path)
+        with file_errors(f"{path} cannot be removed"):
+            path.unlink(missing_ok=True)
 
 
 def _read(path: Path) -> dict[str, Any]:
-    try:
+    with file_errors(f"{path} cannot be read"):
         return from_json(path.read_bytes(), path)
-    except OSError as error:
-        raise ModelError(f"{path} cannot be read: {error.strerror or error}") from error
 
 
 def _is_calibration(path: Path) -> bool:

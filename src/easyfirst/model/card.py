@@ -7,9 +7,14 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import PurePath
+from typing import TYPE_CHECKING
 
 from easyfirst.model.parser_config import ParserConfig
+from easyfirst.model.part import installed_version
 from easyfirst.treebank.scores import Scores
+
+if TYPE_CHECKING:
+    from easyfirst.model.parser_store import ParserModel
 
 NO_LICENCE = "not stated: ask whoever trained it"
 
@@ -48,27 +53,6 @@ class CardFacts:
     licence: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class MemberFacts:
-    """A parser that became part of an ensemble."""
-
-    name: str
-    members: int
-    """The number of its own networks."""
-    seed: int
-    card: str
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class EnsembleFacts:
-    """The contents of the card of an ensemble."""
-
-    date: datetime.date
-    easyfirst_version: str
-    config: ParserConfig
-    members: Sequence[MemberFacts]
-
-
 def write_card(facts: CardFacts) -> str:
     """Return the card as Markdown."""
     sections = (
@@ -98,27 +82,27 @@ def with_section(card: str, title: str, lines: Sequence[str], *, before: str) ->
     return begin + "\n".join([f"## {title}", "", *lines]) + (f"\n\n{end}" if end else "\n")
 
 
-def ensemble_card(facts: EnsembleFacts) -> str:
-    """Return the card of an ensemble. Sections about the data and the like are copied from the first member's card."""
-    n_members, first = facts.config.members, facts.members[0]
+def ensemble_card(config: ParserConfig, names: Sequence[str], models: Sequence[ParserModel]) -> str:
+    """Return the card of an ensemble. Sections about the data and the like are copied from the first model's card."""
+    n_members = config.members
     rows = [
-        (f"`{_inline(member.name)}`", str(member.members), str(member.seed), *_full_scores(member.card))
-        for member in facts.members
+        (f"`{_inline(name)}`", str(model.config.members), str(model.config.training.seed), *_full_scores(model.card))
+        for name, model in zip(names, models, strict=True)
     ]
-    licences = dict.fromkeys(licence_in(member.card) or NO_LICENCE for member in facts.members)
+    licences = dict.fromkeys(licence_in(model.card) or NO_LICENCE for model in models)
     sections = (
-        [f"# {_inline(' + '.join(member.name for member in facts.members))}", "", _summary(facts.config)],
+        [f"# {_inline(' + '.join(names))}", "", _summary(config)],
         [f"An ensemble of {n_members} networks with the same architecture, trained with different seeds. The score of"],
         ["an action is the mean of the members' scores.", ""],
-        [f"- Combined: {facts.date.isoformat()}, with easyfirst {facts.easyfirst_version}"],
+        [f"- Combined: {datetime.date.today().isoformat()}, with easyfirst {installed_version()}"],
         [f"- Licence: {'; '.join(licences)}"],
         _section("Members", ["Each model alone, in per cent, on the development data, all words, full relations.", ""]),
         _table(("Model", "Networks", "Seed", "UAS", "LAS"), rows),
-        *(_section(title, lines) for title, lines in _inherited_sections(first.card)),
+        *(_section(title, lines) for title, lines in _inherited_sections(models[0].card)),
         _section("Scores", ["Not measured; run `easyfirst evaluate`."]),
         _section("Use", ["```", *_commands("DIRECTORY"), "```"]),
-        _section("Network", ["The settings of every member.", "", *_settings(asdict(facts.config.network))]),
-        _section("Training", ["The settings of the first member.", "", *_settings(asdict(facts.config.training))]),
+        _section("Network", ["The settings of every member.", "", *_settings(asdict(config.network))]),
+        _section("Training", ["The settings of the first member.", "", *_settings(asdict(config.training))]),
     )
     return "\n".join(line for section in sections for line in section) + "\n"
 
@@ -134,10 +118,8 @@ def _inherited_sections(card: str) -> Iterator[tuple[str, list[str]]]:
 
 def _full_scores(card: str) -> tuple[str, str]:
     """Return the UAS and LAS that selected the model, or empty strings if the card has none."""
-    for convention, uas, las, _ in scores_in(card):
-        if convention == _CONVENTIONS["full"]:
-            return f"{uas:.2f}", f"{las:.2f}"
-    return "", ""
+    found = [(uas, las) for convention, uas, las, _ in scores_in(card) if convention == _CONVENTIONS["full"]]
+    return (f"{found[0][0]:.2f}", f"{found[0][1]:.2f}") if found else ("", "")
 
 
 def with_scores(card: str, scores: Scores, data: str) -> str:
@@ -148,10 +130,8 @@ def with_scores(card: str, scores: Scores, data: str) -> str:
 
 def scores_in(card: str) -> list[tuple[str, float, float, int]]:
     """Return the scores in a card: convention, UAS, LAS, words."""
-    return [
-        (convention, float(uas), float(las), int(words.replace(",", "")))
-        for convention, uas, las, words in _SCORES.findall(card)
-    ]
+    rows = _SCORES.findall(card)
+    return [(name, float(uas), float(las), int(words.replace(",", ""))) for name, uas, las, words in rows]
 
 
 def licence_in(card: str) -> str | None:
@@ -162,24 +142,18 @@ def licence_in(card: str) -> str | None:
 
 def _summary(config: ParserConfig) -> str:
     tags = {"none": "no tags", "upos": "UPOS tags", "xpos": "XPOS tags", "both": "UPOS and XPOS tags"}
+    reads = f"It reads words and {tags[config.network.tags]}; preset `{config.preset}`."
     return (
-        "A dependency parser for easyfirst: easy-first, bottom-up parsing with "
-        "hierarchical tree LSTMs\n(Kiperwasser & Goldberg, TACL 2016). "
-        f"It reads words and {tags[config.network.tags]}; preset `{config.preset}`.\n"
+        "A dependency parser for easyfirst: easy-first, bottom-up parsing with hierarchical tree LSTMs\n"
+        f"(Kiperwasser & Goldberg, TACL 2016). {reads}\n"
     )
 
 
 def _data(data: Iterable[DataFacts]) -> list[str]:
-    rows = [
-        (
-            part.use,
-            f"`{_inline(PurePath(part.file).name)}`",
-            "" if part.sentences is None else f"{part.sentences:,}",
-            f"{part.words:,}",
-            _inline(part.note),
-        )
-        for part in data
-    ]
+    rows: list[tuple[str, ...]] = []
+    for part in data:
+        file, sentences = _inline(PurePath(part.file).name), "" if part.sentences is None else f"{part.sentences:,}"
+        rows.append((part.use, f"`{file}`", sentences, f"{part.words:,}", _inline(part.note)))
     return _table(("Use", "File", "Sentences", "Words", "Note"), rows)
 
 
@@ -187,11 +161,8 @@ def _scores(scores: Scores | None, best_epoch: int | None) -> list[str]:
     if scores is None:
         return ["Not measured: there was no development data."]
     epoch = "" if best_epoch is None else f", after epoch {best_epoch}"
-    return [
-        f"In per cent, on the development data{epoch}. The model was chosen on the same data.",
-        "",
-        *_score_table(scores),
-    ]
+    line = f"In per cent, on the development data{epoch}. The model was chosen on the same data."
+    return [line, "", *_score_table(scores)]
 
 
 def _score_table(scores: Scores) -> list[str]:

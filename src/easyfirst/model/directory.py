@@ -1,7 +1,4 @@
-"""The files of a model directory: their names, reading and writing JSON, and recognising models.
-
-Files are replaced atomically: a crash at any moment leaves the old file or the new one.
-"""
+"""The files of a model directory: their names, replacing them, reading and writing JSON, and recognising models."""
 
 from __future__ import annotations
 
@@ -38,18 +35,27 @@ def errors_in(path: Path) -> Generator[None, None, None]:
         raise ModelError(f"{path}: {error}") from None
 
 
+@contextmanager
+def file_errors(problem: str) -> Generator[None, None, None]:
+    """Raise a :class:`ModelError` that starts with ``problem`` where the system refuses to read or write a file."""
+    try:
+        yield
+    except OSError as error:
+        raise ModelError(f"{problem}: {error.strerror or error}") from error
+
+
 def replace_file(path: Path, content: bytes) -> None:
-    """Write and sync ``<name>.tmp``, then rename it. A killed process may leave that file; the next write reuses it."""
+    """Write and sync ``<name>.tmp``, then rename it: a crash at any moment leaves the old file or the new one. A killed
+    process may also leave the temporary file; the next write reuses it."""
     temporary = path.with_name(f"{path.name}.tmp")
     try:
-        with temporary.open("wb") as stream:
-            stream.write(content)
-            stream.flush()
-            os.fsync(stream.fileno())
-        temporary.replace(path)
-        _sync_directory(path.parent)
-    except OSError as error:
-        raise ModelError(f"{path} cannot be written: {error.strerror or error}") from error
+        with file_errors(f"{path} cannot be written"):
+            with temporary.open("wb") as stream:
+                stream.write(content)
+                stream.flush()
+                os.fsync(stream.fileno())
+            temporary.replace(path)
+            _sync_directory(path.parent)
     finally:
         with suppress(OSError):
             temporary.unlink(missing_ok=True)
@@ -89,72 +95,46 @@ def require_model(directory: Path) -> None:
     if not directory.is_dir():
         raise ModelError(f"there is no model {directory}; check the name")
     missing = [name for name in REQUIRED if not (directory / name).is_file()]
-    if missing and (maker := _foreign_maker(directory)):
-        raise ModelError(
-            f"{directory} is a foreign model (it looks like one of {maker}): easyfirst reads only models trained with "
-            f"easyfirst; {', '.join(missing)} missing"
-        )
-    parts = [part for part in ("tokenizer", "tagger") if (directory / part / CONFIG).is_file()]
-    if len(missing) == len(REQUIRED) and parts:
-        raise ModelError(
-            f"{directory} has a {' and a '.join(parts)}, but no parser yet; train one with "
-            f"'easyfirst train TREEBANK --parts parser --out {directory}', or continue an interrupted training with "
-            "--resume"
-        )
-    if len(missing) == len(REQUIRED):
-        inside = _model_inside(directory)
-        hint = f"; do you mean {directory}{os.sep}{inside}?" if inside else ""  # ./en: en may be a bundled model
-        raise ModelError(f"{directory} is not an easyfirst model: {', '.join(missing)} missing{hint}")
-    if missing:
-        raise ModelError(f"{directory} is an incomplete model: {', '.join(missing)} missing")
-
-
-def _model_inside(directory: Path) -> str | None:
-    """Return the name of the first subdirectory that is a model."""
-    try:
-        return next((path.parent.name for path in sorted(directory.glob(f"*/{CONFIG}")) if _has_kind(path, KIND)), None)
-    except OSError:
-        return None
-
-
-def _foreign_maker(directory: Path) -> str | None:
+    if not missing:
+        return
     for maker, patterns in _FOREIGN.items():
         if any(any(directory.glob(pattern)) for pattern in patterns):
-            return maker
-    return None
+            raise ModelError(
+                f"{directory} is a foreign model (it looks like one of {maker}): easyfirst reads only models trained "
+                f"with easyfirst; {', '.join(missing)} missing"
+            )
+    if len(missing) < len(REQUIRED):
+        raise ModelError(f"{directory} is an incomplete model: {', '.join(missing)} missing")
+    if parts := [part for part in ("tokenizer", "tagger") if (directory / part / CONFIG).is_file()]:
+        raise ModelError(
+            f"{directory} has a {' and a '.join(parts)}, but no parser yet; train one with 'easyfirst train TREEBANK "
+            f"--parts parser --out {directory}', or continue an interrupted training with --resume"
+        )
+    hint = ""
+    with suppress(OSError):
+        if inside := [path.parent for path in sorted(directory.glob(f"*/{CONFIG}")) if _has_kind(path, KIND)]:
+            hint = f"; do you mean {directory}{os.sep}{inside[0].name}?"  # ./en: en may be a bundled model
+    raise ModelError(f"{directory} is not an easyfirst model: {', '.join(missing)} missing{hint}")
 
 
 def prepare_directory(directory: Path, kind: str = KIND) -> None:
     """Create the directory. Refuse an existing one that holds anything but a model, or part, of this kind."""
-    try:
-        directory.mkdir(parents=True, exist_ok=True)
-        others = [name for name in (CONFIG, VOCABULARY, WEIGHTS, CARD) if (directory / name).exists()]
+    with file_errors(f"{directory} cannot be written"):
+        try:
+            directory.mkdir(parents=True, exist_ok=True)
+        except FileExistsError:
+            raise ModelError(f"{directory} is a file, but a model is a directory; choose another name") from None
+        others = [name for name in (*REQUIRED, CARD) if (directory / name).exists()]
         if others and not (CONFIG in others and _has_kind(directory / CONFIG, kind)):
-            raise ModelError(
-                f"{directory} holds files of something else ({', '.join(others)}), which a model would replace; "
-                "choose another directory"
-            )
-    except FileExistsError:
-        raise ModelError(f"{directory} is a file, but a model is a directory; choose another name") from None
-    except OSError as error:
-        raise ModelError(f"{directory} cannot be written: {error.strerror or error}") from error
-
-
-def remove_file(path: Path) -> None:
-    """Remove a file if it exists."""
-    try:
-        path.unlink(missing_ok=True)
-    except OSError as error:
-        raise ModelError(f"{path} cannot be removed: {error.strerror or error}") from error
+            what = f"files of something else ({', '.join(others)})"
+            raise ModelError(f"{directory} holds {what}, which a model would replace; choose another directory")
 
 
 def remove_part(directory: Path, kind: str) -> None:
     """Remove the directory of a part if it is of this kind."""
-    try:
+    with file_errors(f"{directory} is of another model and cannot be removed"):
         if (directory / CONFIG).is_file() and _has_kind(directory / CONFIG, kind):
             shutil.rmtree(directory)
-    except OSError as error:
-        raise ModelError(f"{directory} is of another model and cannot be removed: {error.strerror or error}") from error
 
 
 def _has_kind(config: Path, kind: str) -> bool:

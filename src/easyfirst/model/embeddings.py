@@ -14,7 +14,6 @@ import re
 import zipfile
 import zlib
 from array import array
-from collections.abc import Iterator
 from dataclasses import dataclass
 from os import PathLike, fspath
 from pathlib import Path
@@ -29,8 +28,7 @@ from easyfirst.model.lexicon import external_ids, numbered
 from easyfirst.nn.arrays import Floats
 from easyfirst.treebank.streams import BYTE_ORDER_MARK, decode, read_lines
 
-MAX_WORD_LENGTH = 100
-"""The longest words that are written."""
+MAX_WORD_LENGTH = 100  # the longest words that are written
 _HEADER = re.compile(rb"([0-9]{1,12})[ \t]+([0-9]{1,6})\s*")
 _GZIP, _ZIP = b"\x1f\x8b", b"PK"
 _UNREADABLE = {
@@ -79,25 +77,19 @@ def first_embeddings(vectors: Embeddings, n: int | None) -> Embeddings:
     return vectors if n is None else Embeddings(vectors.words[:n], vectors.vectors[:n])
 
 
-def scaled(vectors: Embeddings) -> Embeddings:
-    """Scale vectors to the mean length of a newly initialised embedding, so that neither table dominates W^v's input.
-    All are multiplied by the same factor."""
-    return Embeddings(vectors.words, _with_mean_length(vectors.vectors, EMBEDDING_LENGTH))
-
-
-def _with_mean_length(vectors: Floats, length: float) -> Floats:
-    mean_length = float(np.sqrt(np.square(vectors, dtype=np.float64).sum(axis=1)).mean())
-    return (vectors * (length / mean_length if mean_length else 1)).astype(np.float32)
+def scaled(vectors: Embeddings, length: float = EMBEDDING_LENGTH) -> Embeddings:
+    """Multiply all vectors by the same factor, so that their mean length is that of a newly initialised embedding and
+    neither table dominates W^v's input."""
+    mean_length = float(np.sqrt(np.square(vectors.vectors, dtype=np.float64).sum(axis=1)).mean())
+    factor = length / mean_length if mean_length else 1
+    return Embeddings(vectors.words, (vectors.vectors * factor).astype(np.float32))
 
 
 def concatenate_embeddings(one: Embeddings, other: Embeddings) -> Embeddings:
     """Concatenate the vectors of each word that either has, the first's words in front. A word that one of them lacks
     gets the vector of its normalised form, else zeros. Both are scaled to a mean length of 1."""
     words = tuple(dict.fromkeys((*one.words, *other.words)))
-    parts: list[Floats] = []
-    for part in (one, other):
-        table = external_table(Embeddings(part.words, _with_mean_length(part.vectors, 1)))
-        parts.append(table[external_ids(numbered(part.words), words)])
+    parts = [external_table(scaled(part, 1))[external_ids(numbered(part.words), words)] for part in (one, other)]
     return Embeddings(words, np.concatenate(parts, axis=1))
 
 
@@ -108,12 +100,9 @@ def write_embeddings(stream: BinaryIO, vectors: Embeddings) -> None:
     table = vectors.vectors[kept]
     with np.errstate(over="ignore"):
         short = table.astype(np.float16)
+    words = np.array([vectors.words[row] for row in kept], dtype=np.str_)
     packed = io.BytesIO()  # np.savez needs to seek
-    np.savez(
-        packed,
-        words=np.array([vectors.words[row] for row in kept], dtype=np.str_),
-        vectors=short if np.isfinite(short).all() else table,
-    )
+    np.savez(packed, words=words, vectors=short if np.isfinite(short).all() else table)
     stream.write(packed.getbuffer())
 
 
@@ -133,9 +122,6 @@ def _open(name: str) -> io.BufferedReader:
         raise DataError(f"the file cannot be opened: {error.strerror or error}", source=name) from None
 
 
-# Text
-
-
 class _TextReader:
     """Reads word2vec and GloVe text line by line into one growing buffer."""
 
@@ -150,8 +136,11 @@ class _TextReader:
 
     def read(self, stream: BinaryIO) -> Embeddings:
         with np.errstate(over="ignore"):  # numbers too large for 32 bits become infinite and are refused
-            for line in self._lines(stream):
-                if self._dim or not self._is_header(line):
+            for line in read_lines(stream, self._name):
+                self._line += 1
+                if self._line == 1:
+                    line = line.removeprefix(BYTE_ORDER_MARK)
+                if not line.isspace() and (self._dim or not self._is_header(line)):
                     self._take(line)
         if not self._n_words:
             raise DataError("there are no word vectors in this file", source=self._name)
@@ -160,15 +149,6 @@ class _TextReader:
             raise DataError(f"{message}; is it cut short?", source=self._name)
         values = np.frombuffer(self._values, dtype=np.float32)
         return Embeddings(tuple(self._words), np.reshape(values, (len(self._words), self._dim)))
-
-    def _lines(self, stream: BinaryIO) -> Iterator[bytes]:
-        """Yield the lines that are not blank and keep ``self._line`` at the number of the current one."""
-        for number, line in enumerate(read_lines(stream, self._name), 1):
-            self._line = number
-            if number == 1:
-                line = line.removeprefix(BYTE_ORDER_MARK)
-            if not line.isspace():
-                yield line
 
     def _is_header(self, line: bytes) -> bool:
         """Set the number of columns from the first line, and return whether that is the header of word2vec."""
@@ -182,14 +162,14 @@ class _TextReader:
 
     def _take(self, line: bytes) -> None:
         fields = line.rsplit(None, self._dim)
-        if len(fields) != self._dim + 1 or _has_more_numbers(fields[0]):
+        extra = fields[0].split()[1:]  # all numbers: too many columns, not a word with spaces
+        if len(fields) != self._dim + 1 or (extra and all(map(_is_number, extra))):
             self._fail(line, f"{len(line.split()) - 1} numbers after the word, but there should be {self._dim}")
         try:
             row = np.array(fields[1:], dtype=np.float32)
         except ValueError:
-            bad = next(field for field in fields[1:] if not _is_number(field))
-            message = f"{bad.decode(errors='replace')!r} is not a number; each line must be a word and its numbers"
-            self._fail(line, message)
+            bad = next(field for field in fields[1:] if not _is_number(field)).decode(errors="replace")
+            self._fail(line, f"{bad!r} is not a number; each line must be a word and its numbers")
         if not np.isfinite(row).all():
             self._fail(line, "a value that is not a finite number (or too large for 32 bits)")
         word = decode(fields[0], name=self._name, line=self._line)
@@ -202,12 +182,6 @@ class _TextReader:
         if self._n_words == 0 and not _is_text(line):
             message = "this is not a text file of word vectors" if self._n_promised is None else _BINARY
         raise DataError(message, source=self._name, line=self._line)
-
-
-def _has_more_numbers(field: bytes) -> bool:
-    """Whether everything after the first space is numbers: too many columns, not a word with spaces."""
-    extra = field.split()[1:]
-    return bool(extra) and all(map(_is_number, extra))
 
 
 def _is_number(field: bytes) -> bool:
@@ -223,9 +197,6 @@ def _is_text(line: bytes) -> bool:
         return "\0" not in line.decode()
     except UnicodeDecodeError:
         return False
-
-
-# NumPy
 
 
 def _read_npz(stream: BinaryIO, name: str) -> Embeddings:
@@ -248,23 +219,18 @@ def _read_npz(stream: BinaryIO, name: str) -> Embeddings:
         raise DataError(f"there are {len(words)} words but {len(vectors)} vectors", source=name)
     if len(words) == 0:
         raise DataError("there are no word vectors in this file", source=name)
-    return _from_arrays(words.tolist(), vectors, name)
-
-
-def _from_arrays(words: list[str], vectors: npt.NDArray[Any], name: str) -> Embeddings:
     with np.errstate(over="ignore"):  # as above
         vectors = vectors.astype(np.float32, order="C")
+    names: list[str] = words.tolist()
     is_finite = np.isfinite(vectors).all(axis=1)
     if not is_finite.all():
-        word = words[int(is_finite.argmin())]
+        word = names[int(is_finite.argmin())]
         raise DataError(f"the vector of {word!r} holds a value that is not a finite number", source=name)
     try:
-        "".join(words).encode()
+        "".join(names).encode()
     except UnicodeEncodeError:
         raise DataError("'words' are not valid Unicode", source=name) from None
     rows: dict[str, int] = {}
-    for row, word in enumerate(words):
+    for row, word in enumerate(names):
         rows.setdefault(word, row)
-    if len(rows) < len(words):
-        vectors = vectors[list(rows.values())]
-    return Embeddings(tuple(rows), vectors)
+    return Embeddings(tuple(rows), vectors if len(rows) == len(names) else vectors[list(rows.values())])

@@ -6,34 +6,29 @@ may differ if they were predicted: a tag that a member does not have is the unkn
 
 from __future__ import annotations
 
-import datetime
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, replace
 
 import numpy as np
 
 from easyfirst.errors import ModelError
-from easyfirst.model.card import EnsembleFacts, MemberFacts, ensemble_card
+from easyfirst.model.card import ensemble_card
 from easyfirst.model.lexicon import UNKNOWN, numbered
 from easyfirst.model.parser_store import EXTERNAL, ParserModel
 from easyfirst.model.parser_vocabulary import ParserVocabulary
-from easyfirst.model.part import installed_version
 from easyfirst.model.shared_vectors import same_vectors
 from easyfirst.nn.arrays import Floats
 from easyfirst.nn.members import MAX_MEMBERS, join_members, split_members
 
 TREEBANK = "train all of them on the same treebank with the same settings and different seeds"
 VECTORS = "train all of them with the same --embeddings, either all with --freeze-embeddings or none"
-DUPLICATE_COSINE = 0.98
-"""The cosine above which weights are copies of each other. It is near 0 for different training runs."""
+DUPLICATE_COSINE = 0.98  # weights above this cosine are copies; it is near 0 for different training runs
 TINY = 1e-30
 
 
 def make_ensemble(models: Sequence[ParserModel], names: Sequence[str]) -> ParserModel:
-    """Return the ensemble, without a calibration, or raise a :class:`ModelError` that says which model does not fit.
-
-    ``names`` are the names of the models in messages and on the card.
-    """
+    """Return the ensemble of the models with these names, without a calibration, or raise a :class:`ModelError` that
+    says which model does not fit."""
     if len(models) < 2:
         raise ModelError("an ensemble needs two models or more; name another one")
     first = models[0]
@@ -44,38 +39,30 @@ def make_ensemble(models: Sequence[ParserModel], names: Sequence[str]) -> Parser
     n_members = sum(model.config.members for model in models)
     if n_members > MAX_MEMBERS:
         raise ModelError(f"{n_members} members are too many; an ensemble has at most {MAX_MEMBERS}")
-    vocabulary = replace(first.vocabulary, tags=_all_tags([model.vocabulary for model in models]))
+    tags = {
+        kind: numbered(dict.fromkeys(tag for model in models for tag in model.vocabulary.tags[kind]))
+        for kind in first.vocabulary.tags
+    }
+    vocabulary = replace(first.vocabulary, tags=tags)
     arrays = join_members(
         _with_tags(arrays, model.vocabulary, vocabulary) for model in models for arrays in _members(model)
     )
     if first.vectors is not None:
         arrays[EXTERNAL] = first.arrays[EXTERNAL]
     config = replace(first.config, members=n_members)
-    facts = [
-        MemberFacts(name, model.config.members, model.config.training.seed, model.card)
-        for name, model in zip(names, models, strict=True)
-    ]
-    card = ensemble_card(
-        EnsembleFacts(date=datetime.date.today(), easyfirst_version=installed_version(), config=config, members=facts)
-    )
-    return ParserModel(config, vocabulary, arrays, card, first.vectors)
+    return ParserModel(config, vocabulary, arrays, ensemble_card(config, names, models), first.vectors)
 
 
 def _refuse_duplicates(models: Sequence[ParserModel], names: Sequence[str]) -> None:
     seen: list[tuple[Floats, str]] = []
     for model, name in zip(models, names, strict=True):
-        own = [_direction(arrays) for arrays in _members(model)]
+        weights = [arrays["scorer.hidden"] for arrays in _members(model)]  # identify a network, even if quantized
+        own = [one / max(float(np.linalg.norm(one)), TINY) for one in weights]
         known = [other for one in own for another, other in seen if float(np.vdot(one, another)) > DUPLICATE_COSINE]
         if known:
             what = f"is the same parser as {known[0]}" if model.config.members == 1 else f"has a member of {known[0]}"
             raise ModelError(f"{name} {what}, which adds nothing to an ensemble; train one with another --seed")
         seen += [(one, name) for one in own]
-
-
-def _direction(arrays: Mapping[str, Floats]) -> Floats:
-    """Return the scorer's weights as a unit vector, which identifies a network even after quantization."""
-    weights = arrays["scorer.hidden"]
-    return weights / max(float(np.linalg.norm(weights)), TINY)
 
 
 def _difference(first: ParserModel, other: ParserModel) -> str | None:
@@ -100,12 +87,6 @@ def _members(model: ParserModel) -> list[dict[str, Floats]]:
     if model.vectors is None:
         return members
     return [{name: array for name, array in arrays.items() if name != EXTERNAL} for arrays in members]
-
-
-def _all_tags(vocabularies: Sequence[ParserVocabulary]) -> dict[str, dict[str, int]]:
-    """Return the union of the tags, by kind."""
-    kinds = vocabularies[0].tags
-    return {kind: numbered(dict.fromkeys(tag for v in vocabularies for tag in v.tags[kind])) for kind in kinds}
 
 
 def _with_tags(arrays: Mapping[str, Floats], own: ParserVocabulary, wanted: ParserVocabulary) -> dict[str, Floats]:

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 
 import numpy as np
 
 from easyfirst.nn.arrays import Floats
 
 EMBEDDING_GAIN = 3.0
-EMBEDDING_LENGTH = EMBEDDING_GAIN * math.sqrt(2)
-"""The mean length of a newly initialised embedding of any width."""
+EMBEDDING_LENGTH = EMBEDDING_GAIN * math.sqrt(2)  # the mean length of a newly initialised embedding of any width
 RNN_INPUT_GAIN = 2.0
 
 
@@ -36,12 +36,9 @@ def embedding(rng: np.random.Generator, n: int, dim: int) -> Floats:
     return glorot(rng, dim, 0, (n, dim), EMBEDDING_GAIN)
 
 
-def rnn_arrays(rng: np.random.Generator, prefix: str, input_dim: int, dim: int, n_layers: int) -> dict[str, Floats]:
-    """Initialise a stack of bidirectional LSTM layers."""
-    return {
-        name: rnn_array(rng, name, shape, n_gates=4)
-        for name, shape in rnn_shapes(prefix, input_dim, dim, n_layers).items()
-    }
+def rnn_arrays(rng: np.random.Generator, shapes: Mapping[str, tuple[int, ...]]) -> dict[str, Floats]:
+    """Initialise those arrays of a network that belong to LSTM layers."""
+    return {name: rnn_array(rng, name, shape, n_gates=4) for name, shape in shapes.items() if ".rnn" in name}
 
 
 def rnn_array(rng: np.random.Generator, name: str, shape: tuple[int, ...], *, n_gates: int) -> Floats:

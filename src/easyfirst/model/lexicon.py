@@ -16,8 +16,7 @@ from easyfirst.treebank.sentence import Sentence
 
 UNKNOWN = 0
 NUMBER = "<number>"
-MAX_FORM_LENGTH = 40
-"""The number of characters read of a form; of a longer one, half from each end."""
+MAX_FORM_LENGTH = 40  # the number of characters read of a form; of a longer one, half from each end
 _NUMBER = re.compile(r"[+-]?[0-9]+([.,:/-][0-9]+)*")
 
 
@@ -25,6 +24,10 @@ _NUMBER = re.compile(r"[+-]?[0-9]+([.,:/-][0-9]+)*")
 def normalise(form: str) -> str:
     """Return the form under which a word is counted and embedded."""
     return NUMBER if _NUMBER.fullmatch(form) else form.lower()
+
+
+def ids_of(rows: Mapping[str, int], names: Iterable[str]) -> Ints:
+    return np.array([rows.get(name, UNKNOWN) for name in names], dtype=np.int64)
 
 
 def external_ids(rows: Mapping[str, int], forms: Iterable[str]) -> Ints:
@@ -46,13 +49,9 @@ def distinct_forms(words: Sequence[str]) -> tuple[list[str], Ints]:
 
 def spelling_of(forms: Sequence[str], rows: Mapping[str, int]) -> Spelling:
     """Return forms, longest first, as rows of the character table."""
-    shown = [_shortened(form) for form in forms]
-    characters = np.array([rows.get(character, UNKNOWN) for form in shown for character in form], dtype=np.int64)
-    return Spelling(characters, np.array([len(form) for form in shown], dtype=np.int64))
-
-
-def _shortened(form: str) -> str:
-    return form if len(form) <= MAX_FORM_LENGTH else form[: MAX_FORM_LENGTH // 2] + form[-MAX_FORM_LENGTH // 2 :]
+    half = MAX_FORM_LENGTH // 2
+    shown = [form if len(form) <= MAX_FORM_LENGTH else form[:half] + form[-half:] for form in forms]
+    return Spelling(ids_of(rows, "".join(shown)), np.array([len(form) for form in shown], dtype=np.int64))
 
 
 def ranked_names(counter: Counter[str], min_count: int = 1) -> list[str]:

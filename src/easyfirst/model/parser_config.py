@@ -13,19 +13,11 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from easyfirst.errors import ConfigError
-from easyfirst.model.settings import (
-    MAX_LAYERS,
-    MAX_SIZE,
-    build_settings,
-    check_training,
-    require,
-    require_range,
-)
+from easyfirst.model.settings import MAX_LAYERS, MAX_SIZE, build_settings, check_training, require, require_range
 from easyfirst.nn.members import MAX_MEMBERS
 from easyfirst.nn.rnn import CELLS
 
-TAGS = {"none": (), "upos": ("upos",), "xpos": ("xpos",), "both": ("upos", "xpos")}
-"""The columns that each choice of ``tags`` reads."""
+TAGS = {"none": (), "upos": ("upos",), "xpos": ("xpos",), "both": ("upos", "xpos")}  # the columns of each choice
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,22 +27,15 @@ class NetworkConfig:
     word_dim: int = 100
     tag_dim: int = 25
     relation_dim: int = 25
-    vector_dim: int = 200
-    """The width of v'_i, v_i and enc(t), the inputs of RNN_L and RNN_R (BiLSTM: half forward, half backward)."""
-    bilstm_layers: int = 2
-    """0: no BiLSTM, v_i = v'_i."""
-    deep_bilstm: bool = False
-    """True: every layer reads both directions of the one below; False: each direction is a separate stack."""
+    vector_dim: int = 200  # the width of v'_i, v_i (half for each direction) and enc(t), the inputs of RNN_L and RNN_R
+    bilstm_layers: int = 2  # 0: no BiLSTM, v_i = v'_i
+    deep_bilstm: bool = False  # True: layers read both directions of the one below; False: each direction is a stack
     character_dim: int = 32
-    spelling_dim: int = 0
-    """The width of each direction of the BiLSTM over a word's characters; 0: no characters."""
+    spelling_dim: int = 0  # the width of each direction of the BiLSTM over a word's characters; 0: no characters
     tree_dim: int = 200
-    tree_layers: int = 2
-    """0: no tree encoder; a pending item is its head's vector."""
-    hidden_dim: int = 100
-    """The hidden units of MLP_U, and of MLP_L."""
-    window: int = 2
-    """k: the number of subtrees the scorer sees on each side of the pair."""
+    tree_layers: int = 2  # 0: no tree encoder; a pending item is its head's vector
+    hidden_dim: int = 100  # the hidden units of MLP_U, and of MLP_L
+    window: int = 2  # k: the number of subtrees the scorer sees on each side of the pair
     rnn: str = "lstm"
     tags: str = "upos"
 
@@ -79,45 +64,31 @@ class TrainingConfig:
 
     epochs: int = 20
     seed: int = 1
-    use_dynamic_oracle: bool = True
-    """False: always follow the best correct action, so the parser never sees its own errors."""
-    explore_prob: float = 0.1
-    """p_aug: the probability of following a wrong action inside the margin."""
+    use_dynamic_oracle: bool = True  # False: follow the best correct action, so the parser never sees its own errors
+    explore_prob: float = 0.1  # p_aug: the probability of following a wrong action inside the margin
     margin: float = 1.0
-    update_after: int = 50
-    """Update the weights after more than this many margin violations."""
-    batch_sentences: int = 0
-    """Update the weights after this many sentences; 0: after ``update_after`` violations, as in the paper."""
-    word_dropout: float = 0.25
-    """alpha: a word seen n times becomes the unknown word with probability alpha / (n + alpha)."""
-    min_count: int = 1
-    """Rarer words share the embedding of the unknown word."""
+    update_after: int = 50  # update the weights after more than this many margin violations
+    batch_sentences: int = 0  # update the weights after so many sentences; 0: as in the paper, by `update_after`
+    word_dropout: float = 0.25  # alpha: a word seen n times becomes unknown with probability alpha / (n + alpha)
+    min_count: int = 1  # rarer words share the embedding of the unknown word
     learning_rate: float = 0.001
     adam_beta1: float = 0.9
     adam_beta2: float = 0.999
     clip_norm: float = 5.0
-    weight_decay: float = 1e-6
-    """The share of every dense weight that an update removes."""
-    freeze_external: bool = False
-    """True: external vectors are frozen; False: they are fine-tuned."""
-    attention: float = 0.0
-    """The weight of an auxiliary loss that predicts every word's head and relation from v alone; 0: none."""
-    dropout: float = 0.0
-    """The dropout rate of v', v, character embeddings, the layers of a deep BiLSTM, and the auxiliary task."""
-    final_rate: float = 1.0
-    """The final learning rate as a share of the initial one; the decay is linear. 1: a constant learning rate."""
-    averaging: float = 0.0
-    """The decay of the exponential moving average of the weights, which parses; 0: no averaging."""
+    weight_decay: float = 1e-6  # the share of every dense weight that an update removes
+    freeze_external: bool = False  # True: external vectors are frozen; False: they are fine-tuned
+    attention: float = 0.0  # the weight of an auxiliary loss: every word's head and relation from v alone; 0: none
+    dropout: float = 0.0  # of v', v, character embeddings, the layers of a deep BiLSTM, and the auxiliary task
+    final_rate: float = 1.0  # the final share of the learning rate, which decays linearly; 1: a constant learning rate
+    averaging: float = 0.0  # the decay of the exponential moving average of the weights, which parses; 0: no averaging
 
     def __post_init__(self) -> None:
         check_training(self)
         require(0 <= self.explore_prob <= 1, "explore_prob must be between 0 and 1")
         require(self.margin > 0, "margin must be positive")
-        require(self.update_after >= 0, "update_after must not be negative")
-        require(self.batch_sentences >= 0, "batch_sentences must not be negative")
-        require(self.word_dropout >= 0, "word_dropout must not be negative")
         require(self.min_count >= 1, "min_count must be at least 1")
-        require(self.attention >= 0, "attention must not be negative")
+        for name in ("update_after", "batch_sentences", "word_dropout", "attention"):
+            require(getattr(self, name) >= 0, f"{name} must not be negative")
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,8 +98,7 @@ class ParserConfig:
     preset: str = "paper"
     network: NetworkConfig = field(default_factory=NetworkConfig)
     training: TrainingConfig = field(default_factory=TrainingConfig)
-    members: int = 1
-    """The number of networks in the ensemble."""
+    members: int = 1  # the number of networks in the ensemble
 
     def __post_init__(self) -> None:
         require_range(self, ["members"], 1, MAX_MEMBERS)
@@ -140,7 +110,7 @@ class ParserConfig:
     def from_dict(cls, values: Mapping[str, Any]) -> ParserConfig:
         """Undo :meth:`to_dict`; raise a :class:`ConfigError` for an unknown key or a value of the wrong type."""
         known = dict(values)
-        network = build_settings(NetworkConfig(), known.pop("network", {}), "network.")
+        network = build_settings(NetworkConfig(), known.pop("network", {}))
         training = build_settings(TrainingConfig(), known.pop("training", {}), "training.")
         preset, members = known.pop("preset", "paper"), known.pop("members", 1)
         if known:
@@ -152,19 +122,16 @@ class ParserConfig:
         return cls(preset, network, training, members)
 
 
-_STRONG = ParserConfig(
-    "strong",
-    NetworkConfig(vector_dim=400, deep_bilstm=True, spelling_dim=48),
-    TrainingConfig(epochs=12, min_count=2, freeze_external=True, attention=1.0, dropout=0.2, averaging=0.999),
-)
-"""The paper's architecture with later improvements; docs/results.md has the ablations."""
-
 PRESETS: Mapping[str, ParserConfig] = types.MappingProxyType(
     {
         "bottom-up": ParserConfig("bottom-up", NetworkConfig(bilstm_layers=0, tree_layers=0)),
         "htlstm": ParserConfig("htlstm", NetworkConfig(bilstm_layers=0)),
         "paper": ParserConfig("paper"),
-        "strong": _STRONG,
+        "strong": ParserConfig(  # the paper's architecture with later improvements; docs/results.md has the ablations
+            "strong",
+            NetworkConfig(vector_dim=400, deep_bilstm=True, spelling_dim=48),
+            TrainingConfig(epochs=12, min_count=2, freeze_external=True, attention=1.0, dropout=0.2, averaging=0.999),
+        ),
     }
 )
 

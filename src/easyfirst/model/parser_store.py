@@ -1,29 +1,42 @@
-"""Loading and saving parsers (``easyfirst.model.part``)."""
+"""The parser's arrays, and loading and saving parsers (``easyfirst.model.part``)."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from functools import partial
 from os import PathLike
 from pathlib import Path
-from typing import Any
 
-import numpy.typing as npt
+import numpy as np
 
 from easyfirst.confidence.calibration import Calibration
 from easyfirst.errors import ConfigError, ModelError
 from easyfirst.model.calibration_store import load_calibration, remove_calibration, save_calibration
 from easyfirst.model.directory import CONFIG, KIND, VOCABULARY, errors_in, prepare_directory
+from easyfirst.model.initial_values import embedding, glorot, rnn_array, rnn_shapes
 from easyfirst.model.parser_config import NetworkConfig, ParserConfig
 from easyfirst.model.parser_vocabulary import ParserVocabulary
-from easyfirst.model.parser_weights import Sizes, parser_shapes
 from easyfirst.model.part import VECTORS, Part, installed_version, load_part, save_part
+from easyfirst.model.settings import build_settings
 from easyfirst.model.shared_vectors import SharedVectors, load_shared_vectors, save_shared_vectors
 from easyfirst.model.weight_files import check_arrays, dequantize
 from easyfirst.nn.arrays import Floats
 from easyfirst.nn.members import join_members
+from easyfirst.nn.rnn import CELLS
 
 EXTERNAL = "words.external"
+TABLES = ("words.embedding", EXTERNAL, "words.upos", "words.xpos", "characters.embedding")  # with sparse gradients
+
+
+@dataclass(frozen=True, slots=True)
+class Sizes:
+    """The number of rows of the embedding tables."""
+
+    words: int
+    tags: dict[str, int]
+    relations: int
+    external: tuple[int, int] | None = None  # the rows and columns of the external vectors
+    characters: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,8 +50,7 @@ class ParserModel:
     vectors: SharedVectors | None = None
     """Frozen external vectors, which the parts of a model share. They are in ``vocabulary`` and ``arrays`` too, but
     stored once, in a separate directory."""
-    calibration: Calibration | None = None
-    """The calibration that turns margins into probabilities, if fitted."""
+    calibration: Calibration | None = None  # the calibration that turns margins into probabilities, if fitted
 
 
 def sizes_of(vocabulary: ParserVocabulary, external_shape: tuple[int, ...] | None) -> Sizes:
@@ -50,18 +62,86 @@ def sizes_of(vocabulary: ParserVocabulary, external_shape: tuple[int, ...] | Non
         return Sizes(words, tags, relations, characters=characters)
     if external_shape is None or vocabulary.external is None:
         raise ModelError("the vocabulary and the weights must both have external vectors, or neither")
-    if len(external_shape) != 2 or external_shape[0] != len(vocabulary.external) + 1:
-        raise ModelError(
-            f"the vocabulary has {len(vocabulary.external)} words with external vectors, which does not fit a table "
-            f"of shape {external_shape}"
-        )
+    n_external = len(vocabulary.external)
+    if len(external_shape) != 2 or external_shape[0] != n_external + 1:
+        found = f"the vocabulary has {n_external} words with external vectors"
+        raise ModelError(f"{found}, which does not fit a table of shape {external_shape}")
     return Sizes(words, tags, relations, (external_shape[0], external_shape[1]), characters)
+
+
+def parser_shapes(config: NetworkConfig, sizes: Sizes) -> dict[str, tuple[int, ...]]:
+    """Return the shape of every array by name."""
+    tag_kinds = config.tag_kinds
+    external_dim = sizes.external[1] if sizes.external else 0
+    input_dim = config.word_dim + external_dim + config.tag_dim * len(tag_kinds) + 2 * config.spelling_dim
+    shapes: dict[str, tuple[int, ...]] = {"words.embedding": (sizes.words, config.word_dim)}
+    if sizes.external:
+        shapes[EXTERNAL] = sizes.external
+    for kind in tag_kinds:
+        shapes[f"words.{kind}"] = (sizes.tags[kind], config.tag_dim)
+    if config.spelling_dim:
+        shapes["characters.embedding"] = (sizes.characters, config.character_dim)
+        shapes |= rnn_shapes("characters.rnn", config.character_dim, config.spelling_dim, 1)
+    shapes["words.project"] = (input_dim, config.vector_dim)
+    shapes["words.bias"] = (config.vector_dim,)
+    n_gates = CELLS[config.rnn].n_gates
+    stacks = {"words.rnn": config.bilstm_layers}
+    if config.deep_bilstm:
+        stacks = {f"words.rnn{number}": 1 for number in range(config.bilstm_layers)}
+    for prefix, n_layers in stacks.items():
+        shapes |= rnn_shapes(prefix, config.vector_dim, config.vector_dim // 2, n_layers, n_gates)
+    shapes["trees.padding"] = (config.vector_dim,)
+    shapes |= rnn_shapes("trees.rnn", config.vector_dim, config.tree_dim, config.tree_layers, n_gates)
+    node_dim = config.vector_dim
+    if config.tree_layers:
+        node_dim = 2 * config.tree_dim
+        shapes["trees.relation"] = (sizes.relations, config.relation_dim)
+        shapes["trees.encode"] = (node_dim + config.relation_dim, config.vector_dim)
+        shapes["trees.bias"] = (config.vector_dim,)
+    shapes["scorer.hidden"] = (config.n_slots * node_dim, 2 * config.hidden_dim)
+    shapes["scorer.hidden_bias"] = (2 * config.hidden_dim,)
+    shapes["scorer.unlabelled"] = (config.hidden_dim, 2)
+    shapes["scorer.unlabelled_bias"] = (2,)
+    shapes["scorer.labelled"] = (config.hidden_dim, 2 * sizes.relations)
+    shapes["scorer.labelled_bias"] = (2 * sizes.relations,)
+    return shapes
+
+
+def initial_parser(
+    config: NetworkConfig, sizes: Sizes, rng: np.random.Generator, *, external: Floats | None = None
+) -> dict[str, Floats]:
+    """Initialise the arrays of one network. Biases are 0, those of an LSTM's forget gate 1.
+
+    Weights are Glorot-uniform, as in the paper's toolkit, with two gains that keep the signal from fading in two stacks
+    of RNNs: sigmoid gates start near 1/2 and halve what passes, so the input weights of RNNs are doubled, and
+    embeddings start larger. Without the gains most of the first epoch is spent growing the weights. With a character
+    encoder, word embeddings start at zero, so that rare words add no noise to it.
+    """
+    arrays: dict[str, Floats] = {}
+    for name, shape in parser_shapes(config, sizes).items():
+        if ".rnn" in name:
+            n_gates = 4 if name.startswith("characters.") else CELLS[config.rnn].n_gates
+            arrays[name] = rnn_array(rng, name, shape, n_gates=n_gates)
+        elif name == EXTERNAL and external is not None:
+            arrays[name] = np.array(external, dtype=np.float32)
+        elif name.endswith("bias") or (name == "words.embedding" and config.spelling_dim):
+            arrays[name] = np.zeros(shape, dtype=np.float32)
+        elif name in ("characters.embedding", "trees.relation", "trees.padding"):
+            arrays[name] = glorot(rng, shape[-1], 0, shape)
+        elif name in TABLES:
+            arrays[name] = embedding(rng, *shape)
+            if name in ("words.upos", "words.xpos"):
+                arrays[name][0] = 0  # the unknown tag does not occur in training
+        else:
+            fan_out = shape[-1] // 2 if name == "scorer.hidden" else shape[-1]  # MLP_U and MLP_L share this matrix
+            arrays[name] = glorot(rng, shape[-2], fan_out, shape)
+    return arrays
 
 
 def save_parser(path: str | PathLike[str], model: ParserModel, *, bits: int = 32) -> None:
     """Write a model with weights of so many bits (``easyfirst.model.weight_files``). Refuse a model that could not be
     loaded again and a directory that holds something else."""
-    _check(model.arrays, model.config, model.vocabulary, shares=model.vectors is not None)
+    _check(model)
     prepare_directory(Path(path))
     remove_calibration(Path(path))  # before its weights are replaced
     settings, vocabulary, arrays = model.config.to_dict(), model.vocabulary, model.arrays
@@ -78,9 +158,13 @@ def save_parser(path: str | PathLike[str], model: ParserModel, *, bits: int = 32
 def load_parser(path: str | PathLike[str]) -> ParserModel:
     """Read a model. Its arrays are float32, writable and C-contiguous."""
     directory = Path(path)
-    part = load_part(directory, KIND, _network_of)
-    settings = dict(part.settings)
-    vectors = _load_vectors(directory, settings.pop("vectors", None))
+    part, _ = load_part(directory, KIND, partial(build_settings, NetworkConfig()))
+    settings, vectors = dict(part.settings), None
+    if (sha256 := settings.pop("vectors", None)) is not None:
+        vectors = load_shared_vectors(directory / VECTORS)
+        if vectors.sha256 != sha256:
+            found = directory / VECTORS
+            raise ModelError(f"{found} are not the vectors the model was trained with; copy the whole model again")
     try:
         config = ParserConfig.from_dict(settings)
     except ConfigError as error:
@@ -92,36 +176,20 @@ def load_parser(path: str | PathLike[str]) -> ParserModel:
         vocabulary = replace(vocabulary, external=vectors.rows)
     with errors_in(directory):
         arrays = dequantize(part.arrays) | ({} if vectors is None else {EXTERNAL: vectors.table})
-        _check(arrays, config, vocabulary, shares=vectors is not None)
-    return ParserModel(config, vocabulary, arrays, part.card or "", vectors, load_calibration(directory))
+        model = ParserModel(config, vocabulary, arrays, part.card or "", vectors)
+        _check(model)
+    return replace(model, calibration=load_calibration(directory))
 
 
-def _load_vectors(directory: Path, sha256: object) -> SharedVectors | None:
-    if sha256 is None:
-        return None
-    vectors = load_shared_vectors(directory / VECTORS)
-    if vectors.sha256 != sha256:
-        raise ModelError(
-            f"{directory / VECTORS} are not the vectors the model was trained with; copy the whole model again"
-        )
-    return vectors
-
-
-def _network_of(values: Mapping[str, Any]) -> NetworkConfig:
-    return ParserConfig.from_dict({"network": values}).network
-
-
-def _check(
-    arrays: Mapping[str, npt.NDArray[Any]], config: ParserConfig, vocabulary: ParserVocabulary, *, shares: bool
-) -> None:
-    """Raise a :class:`ModelError` if the arrays do not fit these settings and this vocabulary. ``shares``: the members
-    of an ensemble share one table of external vectors."""
-    network = config.network
+def _check(model: ParserModel) -> None:
+    """Raise a :class:`ModelError` if the arrays do not fit the settings and the vocabulary."""
+    network, vocabulary = model.config.network, model.vocabulary
     if tuple(vocabulary.tags) != network.tag_kinds:
         raise ModelError(f"the network needs tags of {network.tags!r}, the vocabulary has {list(vocabulary.tags)}")
     if (vocabulary.characters is not None) != bool(network.spelling_dim):
         raise ModelError("the network and the vocabulary must both read characters, or neither")
-    external = arrays.get(EXTERNAL)
+    external = model.arrays.get(EXTERNAL)
     shapes = parser_shapes(network, sizes_of(vocabulary, None if external is None else external.shape))
-    others = {name: shape for name, shape in shapes.items() if not (shares and name == EXTERNAL)}
-    check_arrays(arrays, join_members([shapes, *[others] * (config.members - 1)]))
+    shared = () if model.vectors is None else (EXTERNAL,)  # by the members of an ensemble
+    others = {name: shape for name, shape in shapes.items() if name not in shared}
+    check_arrays(model.arrays, join_members([shapes, *[others] * (model.config.members - 1)]))

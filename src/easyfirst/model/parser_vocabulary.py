@@ -15,9 +15,9 @@ import numpy as np
 
 from easyfirst.json_values import checking, distinct_strings, list_of, scalar, table
 from easyfirst.model.lexicon import (
-    UNKNOWN,
     distinct_forms,
     external_ids,
+    ids_of,
     normalise,
     numbered,
     ranked_names,
@@ -29,8 +29,7 @@ from easyfirst.nn.arrays import Ints
 from easyfirst.nn.words import WordIds
 from easyfirst.treebank.sentence import Sentence
 
-MIN_CHARACTER_COUNT = 2
-"""Rarer characters are unknown."""
+MIN_CHARACTER_COUNT = 2  # rarer characters are unknown
 
 
 @dataclass(frozen=True)
@@ -56,11 +55,8 @@ class ParserVocabulary:
         reads_characters: bool = False,
     ) -> ParserVocabulary:
         """Collect the vocabulary of a treebank, most frequent first, without words rarer than ``min_count``."""
-        characters: Counter[str] = Counter()
-        words: Counter[str] = Counter()
-        tags: dict[str, Counter[str]] = {kind: Counter() for kind in tag_kinds}
-        relations: Counter[str] = Counter()
-        roots: Counter[str] = Counter()
+        words, characters, relations, roots = (Counter[str]() for _ in range(4))
+        tags = {kind: Counter[str]() for kind in tag_kinds}
         for sentence in sentences:
             words.update(map(normalise, sentence.forms))
             characters.update("".join(sentence.forms))
@@ -83,13 +79,12 @@ class ParserVocabulary:
     def encode(self, sentences: Sequence[Sentence]) -> WordIds:
         """Return the words of all sentences as row numbers."""
         forms = [form for sentence in sentences for form in sentence.forms]
-        words = self.words
         external = None if self.external is None else external_ids(self.external, forms)
         tags = tuple(
-            np.array([rows.get(tag, UNKNOWN) for sentence in sentences for tag in tags_of(sentence, kind)], np.int64)
+            ids_of(rows, (tag for sentence in sentences for tag in tags_of(sentence, kind)))
             for kind, rows in self.tags.items()
         )
-        word_ids = np.array([words.get(normalise(form), UNKNOWN) for form in forms], np.int64)
+        word_ids = ids_of(self.words, map(normalise, forms))
         if self.characters is None:
             return WordIds(word_ids, external, tags)
         distinct, numbers = distinct_forms(forms)

@@ -20,7 +20,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from os import PathLike
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import Any, TypeVar
 
 import numpy.typing as npt
 
@@ -31,6 +31,7 @@ from easyfirst.model.directory import (
     CONFIG,
     VOCABULARY,
     WEIGHTS,
+    file_errors,
     from_json,
     prepare_directory,
     replace_file,
@@ -41,25 +42,21 @@ from easyfirst.model.weight_files import pack_weights, quantize, read_weights
 
 FLOAT_FORMAT_VERSION, EIGHT_BIT_FORMAT_VERSION, FOUR_BIT_FORMAT_VERSION = 1, 2, 3
 """Weights as floats of 16 or 32 bits, weights as 8-bit integers with scales, and word vectors of 4 bits a number."""
-FORMAT_VERSION = FOUR_BIT_FORMAT_VERSION
-"""The newest version that can be read."""
-TOKENIZER, TAGGER, VECTORS = "tokenizer", "tagger", "vectors"
-"""The directories of a model's other parts."""
+FORMAT_VERSION = FOUR_BIT_FORMAT_VERSION  # the newest version that can be read
+TOKENIZER, TAGGER, VECTORS = "tokenizer", "tagger", "vectors"  # the directories of a model's other parts
+_Network = TypeVar("_Network")
 
 
 @dataclass(frozen=True, slots=True)
 class Part:
     """The contents of a directory. Settings and vocabulary are unchecked JSON values."""
 
-    kind: str
-    """``easyfirst-parser``, ``easyfirst-tagger``..."""
-    settings: Mapping[str, Any]
-    """Settings, of which ``network`` determines the arrays."""
+    kind: str  # ``easyfirst-parser``, ``easyfirst-tagger``...
+    settings: Mapping[str, Any]  # settings, of which ``network`` determines the arrays
     vocabulary: Mapping[str, Any]
     arrays: Mapping[str, npt.NDArray[Any]]
     card: str | None = None
-    writer: str = "unknown"
-    """The version of easyfirst that wrote it."""
+    writer: str = "unknown"  # the version of easyfirst that wrote it
 
 
 def installed_version() -> str:
@@ -76,14 +73,13 @@ def save_part(path: str | PathLike[str], part: Part, *, bits: int = 32, version:
     """Write a part; refuse a directory that holds something else. Arrays are stored as they are, or quantized if
     ``bits`` is less than 32. ``version`` is the format version, if ``bits`` does not determine it."""
     directory = Path(path)
-    arrays = quantize(part.arrays, bits)
     header = {
         "kind": part.kind,
         "format_version": version or (EIGHT_BIT_FORMAT_VERSION if bits < 16 else FLOAT_FORMAT_VERSION),
         "easyfirst_version": installed_version(),
     }
     vocabulary = to_json(part.vocabulary, indent=None)
-    weights = pack_weights(arrays, network=part.settings["network"], vocabulary=vocabulary)
+    weights = pack_weights(quantize(part.arrays, bits), network=part.settings["network"], vocabulary=vocabulary)
     prepare_directory(directory, part.kind)
     replace_file(directory / CONFIG, to_json(header | dict(part.settings), indent=2))
     replace_file(directory / VOCABULARY, vocabulary)
@@ -92,11 +88,11 @@ def save_part(path: str | PathLike[str], part: Part, *, bits: int = 32, version:
         replace_file(directory / CARD, part.card.encode(errors="replace"))
 
 
-def load_part(path: str | PathLike[str], kind: str, read_network: Callable[[Mapping[str, Any]], object]) -> Part:
-    """Read a part with its arrays as stored. ``read_network`` fills in defaults for network settings that older files
-    do not have, so that those of config and weights can be compared."""
+def load_part(path: str | PathLike[str], kind: str, read: Callable[[object], _Network]) -> tuple[Part, _Network]:
+    """Return a part, with its arrays as stored, and its network's settings. ``read`` reads these and fills in defaults
+    that older files do not have, so that the settings in config and weights can be compared."""
     directory = Path(path)
-    try:
+    with file_errors(f"{directory} cannot be read"):
         require_model(directory)
         settings, writer = _read_settings(directory / CONFIG, kind)
         vocabulary = (directory / VOCABULARY).read_bytes()
@@ -104,14 +100,16 @@ def load_part(path: str | PathLike[str], kind: str, read_network: Callable[[Mapp
         header, arrays = read_weights(directory / WEIGHTS)
         card = directory / CARD
         text = card.read_bytes().decode(errors="replace") if card.is_file() else None
-    except OSError as error:
-        raise ModelError(f"{directory} cannot be read: {error.strerror or error}") from error
-    written_for = _network_of(header.get("network"), read_network, directory / WEIGHTS)
-    if written_for != _network_of(settings.get("network", {}), read_network, directory / CONFIG):
-        _refuse_mixture(directory / WEIGHTS, CONFIG)
-    if header.get("vocabulary_sha256") != hashlib.sha256(vocabulary).hexdigest():
-        _refuse_mixture(directory / WEIGHTS, VOCABULARY)
-    return Part(kind, settings, names, arrays, text, writer)
+    written_for = _network_of(header.get("network"), read, directory / WEIGHTS)
+    network = _network_of(settings.get("network", {}), read, directory / CONFIG)
+    is_same_vocabulary = header.get("vocabulary_sha256") == hashlib.sha256(vocabulary).hexdigest()
+    for other, fits in ((CONFIG, network == written_for), (VOCABULARY, is_same_vocabulary)):
+        if not fits:
+            raise ModelError(
+                f"{directory}: {WEIGHTS} and {other} are of different models, or {other} was changed; "
+                "writing or copying was interrupted: train or copy the model again"
+            )
+    return Part(kind, settings, names, arrays, text, writer), network
 
 
 def _read_settings(path: Path, kind: str) -> tuple[dict[str, Any], str]:
@@ -135,15 +133,8 @@ def _read_settings(path: Path, kind: str) -> tuple[dict[str, Any], str]:
     return values, str(writer)
 
 
-def _network_of(values: Any, read_network: Callable[[Mapping[str, Any]], object], path: Path) -> object:
+def _network_of(values: object, read: Callable[[object], _Network], path: Path) -> _Network:
     try:
-        return read_network(values)
+        return read(values)
     except (ConfigError, ValueError) as error:
         raise ModelError(f"{path}: {error} (this is easyfirst {installed_version()})") from None
-
-
-def _refuse_mixture(path: Path, other: str) -> NoReturn:
-    raise ModelError(
-        f"{path.parent}: {path.name} and {other} are of different models, or {other} was changed; "
-        "writing or copying was interrupted: train or copy the model again"
-    )

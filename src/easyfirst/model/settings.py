@@ -10,9 +10,9 @@ from typing import Any
 
 from easyfirst.errors import ConfigError
 
-MAX_SIZE, MAX_LAYERS = 1 << 20, 64
-"""Generous bounds that keep a damaged file from exhausting memory or time."""
+MAX_SIZE, MAX_LAYERS = 1 << 20, 64  # generous bounds that keep a damaged file from exhausting memory or time
 MAX_VALUE = 2.0**63
+_Settings = typing.TypeVar("_Settings")
 
 
 def require(holds: bool, message: str) -> None:
@@ -26,14 +26,9 @@ def require_range(settings: object, names: Iterable[str], least: int, most: int)
         require(least <= getattr(settings, name) <= most, f"{name} must be from {least} to {most:,}")
 
 
-_Settings = typing.TypeVar("_Settings")
-
-
-def build_settings(default: _Settings, values: object, prefix: str) -> _Settings:
-    """Replace some settings of a dataclass. Raise a :class:`ConfigError` if one is unknown or of the wrong type.
-
-    ``prefix`` is what users write in front of the names, such as "network.".
-    """
+def build_settings(default: _Settings, values: object, prefix: str = "network.") -> _Settings:
+    """Replace some settings of a dataclass. Raise a :class:`ConfigError` if one is unknown or of the wrong type, with
+    ``prefix`` before its name, as users write it."""
     if not isinstance(values, Mapping):
         raise ConfigError(f"{prefix.rstrip('.')} must be a table of settings")
     settings = typing.cast("Mapping[str, Any]", values)
@@ -58,15 +53,12 @@ class TrainingSettings:
     epochs: int = 20
     seed: int = 1
     learning_rate: float = 0.002
-    final_rate: float = 0.05
-    """The final learning rate as a share of the initial one; the decay is linear."""
+    final_rate: float = 0.05  # the final learning rate as a share of the initial one; the decay is linear
     adam_beta1: float = 0.9
     adam_beta2: float = 0.95
     clip_norm: float = 5.0
-    weight_decay: float = 1e-6
-    """The share of every dense weight that an update removes."""
-    averaging: float = 0.999
-    """The decay of the exponential moving average of the weights, which is kept; 0: no averaging."""
+    weight_decay: float = 1e-6  # the share of every dense weight that an update removes
+    averaging: float = 0.999  # the decay of the exponential moving average of the weights that is kept; 0: no averaging
     dropout: float = 0.33
 
     def __post_init__(self) -> None:
@@ -88,7 +80,6 @@ def check_training(settings: Any) -> None:
     require(settings.learning_rate > 0, "learning_rate must be positive")
     require(0 <= settings.adam_beta1 < 1 and 0 <= settings.adam_beta2 < 1, "Adam's betas must be in [0, 1)")
     require(settings.clip_norm > 0, "clip_norm must be positive")
-    require(0 <= settings.weight_decay < 1, "weight_decay must be in [0, 1)")
     require(0 < settings.final_rate <= 1, "final_rate must be above 0 and at most 1")
-    require(0 <= settings.averaging < 1, "averaging must be in [0, 1)")
-    require(0 <= settings.dropout < 1, "dropout must be in [0, 1)")
+    for name in ("weight_decay", "averaging", "dropout"):
+        require(0 <= getattr(settings, name) < 1, f"{name} must be in [0, 1)")

@@ -7,7 +7,7 @@ half the next one.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from os import PathLike
 from pathlib import Path
@@ -18,10 +18,10 @@ import numpy.typing as npt
 
 from easyfirst.errors import ConfigError, ModelError
 from easyfirst.json_values import checking, table, whole_number
-from easyfirst.model.lexicon import external_ids, numbered, rows_from_json
+from easyfirst.model.lexicon import numbered, rows_from_json
 from easyfirst.model.part import FOUR_BIT_FORMAT_VERSION, Part, load_part, save_part
 from easyfirst.model.weight_files import MAX_INT8, checksum, quantize_rows
-from easyfirst.nn.arrays import Floats, Ints
+from easyfirst.nn.arrays import Floats
 
 if TYPE_CHECKING:
     from easyfirst.model.embeddings import Embeddings
@@ -64,10 +64,6 @@ class SharedVectors:
         """The checksum by which parts refer to the vectors they were trained with."""
         return checksum({"values": self.values, "scales": self.scales})
 
-    def ids(self, forms: Iterable[str]) -> Ints:
-        """Return the row of each form: as written, else normalised, else 0."""
-        return external_ids(self.rows, forms)
-
 
 def same_vectors(one: SharedVectors | None, other: SharedVectors | None) -> bool:
     """Whether two parts use the same vectors, or both none."""
@@ -87,12 +83,11 @@ def save_shared_vectors(path: str | PathLike[str], vectors: SharedVectors) -> No
 
 
 def load_shared_vectors(path: str | PathLike[str]) -> SharedVectors:
-    part = load_part(path, KIND, _dim_and_bits)
+    part, (dim, bits) = load_part(path, KIND, _dim_and_bits)
     with checking(str(Path(path))):
         rows = rows_from_json(part.vocabulary["words"], "words")
         values, scales = part.arrays["values"], part.arrays["scales"]
-    dim, bits = _dim_and_bits(part.settings.get("network", {}))
-    stored = (len(rows), dim if bits == 8 else _bytes_of(dim))
+    stored = (len(rows), dim if bits == 8 else (dim + 1) // 2)
     if (values.shape, scales.shape) != (stored, (len(rows), 1)) or values.dtype != np.int8:
         raise ModelError(f"{Path(path)} is damaged: {len(rows)} words, but values of shape {values.shape}")
     if not np.isfinite(scales).all():
@@ -104,7 +99,7 @@ def load_shared_vectors(path: str | PathLike[str]) -> SharedVectors:
 def _pack_nibbles(values: npt.NDArray[np.int8]) -> npt.NDArray[np.int8]:
     """Store values from -7 to 7 two to a byte: (n_words, dim) -> (n_words, bytes)."""
     n_words, dim = values.shape
-    codes = np.full((n_words, 2 * _bytes_of(dim)), _ZERO, dtype=np.uint8)
+    codes = np.full((n_words, dim + dim % 2), _ZERO, dtype=np.uint8)
     codes[:, :dim] = values + _ZERO
     return (codes[:, ::2] | codes[:, 1::2] << 4).view(np.int8)
 
@@ -114,11 +109,6 @@ def _unpack_nibbles(values: npt.NDArray[np.int8], dim: int) -> npt.NDArray[np.in
     codes = values.view(np.uint8)
     both = np.stack([codes & 15, codes >> 4], axis=-1).reshape(len(codes), 2 * codes.shape[1])
     return both[:, :dim].astype(np.int8) - np.int8(_ZERO)
-
-
-def _bytes_of(dim: int) -> int:
-    """Return the size of a row of 4-bit values."""
-    return (dim + 1) // 2
 
 
 def _dim_and_bits(network: object) -> tuple[int, int]:

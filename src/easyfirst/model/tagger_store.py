@@ -1,4 +1,4 @@
-"""Loading and saving taggers (``easyfirst.model.part``), and ensembles of taggers.
+"""The tagger's settings, its arrays, and loading and saving taggers (``easyfirst.model.part``) and their ensembles.
 
 External vectors belong to the model, not to the tagger, whose ``config.json`` has only their checksum.
 """
@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
+from functools import partial
 from os import PathLike
 from pathlib import Path
 
@@ -14,17 +15,55 @@ import numpy as np
 
 from easyfirst.errors import ModelError
 from easyfirst.model.directory import CONFIG, VOCABULARY, errors_in
-from easyfirst.model.lexicon import UNKNOWN
+from easyfirst.model.initial_values import glorot, rnn_arrays, rnn_shapes
+from easyfirst.model.lexicon import UNKNOWN, external_ids
 from easyfirst.model.part import VECTORS, Part, load_part, save_part
+from easyfirst.model.settings import MAX_LAYERS, MAX_SIZE, TrainingSettings, build_settings, require, require_range
 from easyfirst.model.shared_vectors import SharedVectors, load_shared_vectors, same_vectors
-from easyfirst.model.tagger_config import TaggerConfig
 from easyfirst.model.tagger_vocabulary import TaggerVocabulary
-from easyfirst.model.tagger_weights import tagger_shapes
 from easyfirst.model.weight_files import check_arrays, checksum, dequantize
 from easyfirst.nn.arrays import Floats
 from easyfirst.nn.members import MAX_MEMBERS, join_members, split_members
 
 KIND = "easyfirst-tagger"
+
+
+@dataclass(frozen=True, slots=True)
+class TaggerConfig:
+    """The architecture of the tagger's network."""
+
+    word_dim: int = 64
+    min_count: int = 2  # rarer words share the embedding of the unknown word
+    character_dim: int = 32
+    spelling_dim: int = 64  # the width of each direction of the BiLSTM over characters; 0: no characters
+    bilstm_dim: int = 128  # the width of each direction of the BiLSTM over words
+    bilstm_layers: int = 2
+    external_dim: int = 0  # the width of the external vectors; 0: none
+    members: int = 1  # the number of networks in the ensemble
+
+    def __post_init__(self) -> None:
+        require_range(self, ("word_dim", "character_dim", "bilstm_dim"), 1, MAX_SIZE)
+        require_range(self, ("spelling_dim", "external_dim"), 0, MAX_SIZE)
+        require_range(self, ["bilstm_layers"], 1, MAX_LAYERS)
+        require_range(self, ["members"], 1, MAX_MEMBERS)
+        require(self.min_count >= 1, "min_count must be at least 1")
+
+
+@dataclass(frozen=True, slots=True)
+class TaggerTraining(TrainingSettings):
+    """The training settings of a tagger."""
+
+    epochs: int = 14
+    learning_rate: float = 0.006
+    adam_beta2: float = 0.99
+    dropout: float = 0.4
+    batch_words: int = 400  # the approximate number of words in a batch
+    word_dropout: float = 0.25  # alpha: a word seen n times becomes unknown with probability alpha / (n + alpha)
+
+    def __post_init__(self) -> None:
+        super(TaggerTraining, self).__post_init__()
+        require(self.batch_words >= 1, "batch_words must be at least 1")
+        require(self.word_dropout >= 0, "word_dropout must not be negative")
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,6 +76,37 @@ class TaggerModel:
     vectors: SharedVectors | None = None
 
 
+def tagger_shapes(config: TaggerConfig, vocabulary: TaggerVocabulary) -> dict[str, tuple[int, ...]]:
+    """Return the shape of every array of the ensemble by name."""
+    shapes: dict[str, tuple[int, ...]] = {"words.embedding": (len(vocabulary.words) + 1, config.word_dim)}
+    if config.spelling_dim:
+        shapes["characters.embedding"] = (len(vocabulary.characters) + 1, config.character_dim)
+        shapes |= rnn_shapes("characters.rnn", config.character_dim, config.spelling_dim, 1)
+    input_dim = config.word_dim + config.external_dim + 2 * config.spelling_dim
+    for number in range(config.bilstm_layers):
+        shapes |= rnn_shapes(f"tagger.rnn{number}", input_dim, config.bilstm_dim, 1)
+        input_dim = 2 * config.bilstm_dim
+    for kind, tags in vocabulary.tags.items():
+        shapes[f"tagger.{kind}"] = (2 * config.bilstm_dim, len(tags))
+        shapes[f"tagger.{kind}_bias"] = (len(tags),)
+    return join_members([shapes] * config.members)
+
+
+def initial_tagger(config: TaggerConfig, vocabulary: TaggerVocabulary, rng: np.random.Generator) -> dict[str, Floats]:
+    """Initialise the arrays of one member. Word embeddings start at zero, so that rare words add no noise to the
+    character and external vectors."""
+    arrays: dict[str, Floats] = {}
+    shapes = tagger_shapes(replace(config, members=1), vocabulary)
+    for name, shape in shapes.items():
+        if name == "words.embedding" or name.endswith("bias"):
+            arrays[name] = np.zeros(shape, dtype=np.float32)
+        elif name == "characters.embedding":
+            arrays[name] = glorot(rng, shape[1], 0, shape)
+        elif ".rnn" not in name:
+            arrays[name] = glorot(rng, shape[0], shape[1], shape)
+    return arrays | rnn_arrays(rng, shapes)
+
+
 def join_taggers(taggers: Sequence[TaggerModel]) -> TaggerModel:
     """Return the ensemble of taggers with the same settings and vocabulary. Members they share are kept once."""
     first = taggers[0]
@@ -46,10 +116,8 @@ def join_taggers(taggers: Sequence[TaggerModel]) -> TaggerModel:
 
 
 def make_tagger_ensemble(taggers: Sequence[TaggerModel], names: Sequence[str]) -> TaggerModel:
-    """Return the ensemble of taggers, or raise a :class:`ModelError` that says why one does not fit the first.
-
-    ``names`` are the names of their models in messages.
-    """
+    """Return the ensemble of taggers of the models with these names, or raise a :class:`ModelError` that says why one
+    does not fit the first."""
     first = taggers[0]
     for tagger, name in zip(taggers, names, strict=True):
         pair = f"the tagger of {name} does not fit into an ensemble with that of {names[0]}"
@@ -76,9 +144,8 @@ def load_tagger(path: str | PathLike[str], vectors: SharedVectors | None) -> Tag
     """Read a tagger. ``vectors`` must be the external vectors it was trained with; if None and it needs some, they are
     read from the directory beside it."""
     directory = Path(path)
-    part = load_part(directory, KIND, TaggerConfig.from_dict)
-    config = TaggerConfig.from_dict(part.settings.get("network", {}))
-    used = _vectors_used(directory, part.settings.get("vectors"), config, vectors)
+    part, config = load_part(directory, KIND, partial(build_settings, TaggerConfig()))
+    used = _vectors_used(directory, part.settings.get("vectors"), config.external_dim, vectors)
     with errors_in(directory / VOCABULARY):
         vocabulary = TaggerVocabulary.from_dict(part.vocabulary)
     with errors_in(directory):
@@ -87,10 +154,8 @@ def load_tagger(path: str | PathLike[str], vectors: SharedVectors | None) -> Tag
     return TaggerModel(config, vocabulary, arrays, used)
 
 
-def _vectors_used(
-    directory: Path, sha256: object, config: TaggerConfig, vectors: SharedVectors | None
-) -> SharedVectors | None:
-    if (sha256 is None) != (config.external_dim == 0):
+def _vectors_used(directory: Path, sha256: object, dim: int, vectors: SharedVectors | None) -> SharedVectors | None:
+    if (sha256 is None) != (dim == 0):
         raise ModelError(f"{directory / CONFIG} is damaged: vectors and external_dim must be given together")
     if sha256 is None:
         return None
@@ -98,7 +163,7 @@ def _vectors_used(
         vectors = load_shared_vectors(directory.parent / VECTORS)
     if vectors is None:
         raise ModelError(f"{directory} needs the word vectors it was trained with; copy the whole model again")
-    if vectors.sha256 != sha256 or vectors.dim != config.external_dim:
+    if vectors.sha256 != sha256 or vectors.dim != dim:
         raise ModelError(
             f"{directory} was trained with other word vectors than the model has; "
             "train the tagger again, or restore the vectors it was trained with"
@@ -110,7 +175,7 @@ def look_up(vectors: SharedVectors, forms: Sequence[str]) -> Floats:
     """Return the external vector of each form: (n_forms, dim); zeros for a form without one."""
     if not len(vectors.values):
         return np.zeros((len(forms), vectors.dim), dtype=np.float32)
-    rows = vectors.ids(forms)
+    rows = external_ids(vectors.rows, forms)
     found: Floats = vectors.values[rows - 1] * vectors.scales[rows - 1].astype(np.float32)
     found[rows == UNKNOWN] = 0
     return found

@@ -7,13 +7,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
-
 from easyfirst.errors import DataError
 from easyfirst.json_values import checking, distinct_strings, table
-from easyfirst.model.lexicon import UNKNOWN, normalise, numbered, ranked_names, rows_from_json, spelling_of, tags_of
+from easyfirst.model.lexicon import ids_of, normalise, numbered, ranked_names, rows_from_json, tags_of
 from easyfirst.nn.arrays import Ints
-from easyfirst.nn.characters import Spelling
 from easyfirst.nn.parser_network import TAG_KINDS
 from easyfirst.treebank.sentence import Sentence
 
@@ -46,11 +43,7 @@ class TaggerVocabulary:
 
     def word_ids(self, forms: Iterable[str]) -> Ints:
         """Return the rows of words in the embedding table."""
-        return np.array([self.words.get(normalise(form), UNKNOWN) for form in forms], dtype=np.int64)
-
-    def spell(self, forms: Sequence[str]) -> Spelling:
-        """Return forms, longest first, as rows of the character table."""
-        return spelling_of(forms, self.characters)
+        return ids_of(self.words, map(normalise, forms))
 
     def to_dict(self) -> dict[str, Any]:
         """Return the vocabulary as JSON values."""

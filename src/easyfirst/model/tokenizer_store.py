@@ -1,21 +1,51 @@
-"""Loading and saving tokenizers (``easyfirst.model.part``)."""
+"""The tokenizer's settings, its arrays, and loading and saving tokenizers (``easyfirst.model.part``)."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
+from functools import partial
 from os import PathLike
 from pathlib import Path
 
+import numpy as np
+
 from easyfirst.model.directory import VOCABULARY, errors_in
+from easyfirst.model.initial_values import embedding, glorot, rnn_arrays, rnn_shapes
 from easyfirst.model.part import Part, load_part, save_part
-from easyfirst.model.tokenizer_config import TokenizerConfig
-from easyfirst.model.tokenizer_vocabulary import TokenizerVocabulary
-from easyfirst.model.tokenizer_weights import tokenizer_shapes
+from easyfirst.model.settings import MAX_LAYERS, MAX_SIZE, TrainingSettings, build_settings, require, require_range
+from easyfirst.model.tokenizer_vocabulary import CATEGORIES, TokenizerVocabulary
 from easyfirst.model.weight_files import check_arrays, dequantize
 from easyfirst.nn.arrays import Floats
+from easyfirst.nn.tokenizer_network import N_BOUNDARIES, N_QUESTIONS
 
 KIND = "easyfirst-tokenizer"
+
+
+@dataclass(frozen=True, slots=True)
+class TokenizerConfig:
+    """The architecture of the tokenizer's network."""
+
+    character_dim: int = 32
+    min_count: int = 5  # rarer characters share the embedding of their Unicode category
+    hidden_dim: int = 64  # the width of each direction of the BiLSTM over characters
+    character_layers: int = 1
+    token_dim: int = 64  # the width of each direction of the BiLSTM over tokens
+    token_layers: int = 1
+
+    def __post_init__(self) -> None:
+        require_range(self, ("character_dim", "hidden_dim", "token_dim"), 1, MAX_SIZE)
+        require_range(self, ("character_layers", "token_layers"), 1, MAX_LAYERS)
+        require(self.min_count >= 1, "min_count must be at least 1")
+
+
+@dataclass(frozen=True, slots=True)
+class TokenizerTraining(TrainingSettings):
+    """The training settings of a tokenizer."""
+
+    epochs: int = 18
+    learning_rate: float = 0.004
+    dropout: float = 0.2
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,6 +57,35 @@ class TokenizerModel:
     arrays: Mapping[str, Floats]
 
 
+def tokenizer_shapes(config: TokenizerConfig, vocabulary: TokenizerVocabulary) -> dict[str, tuple[int, ...]]:
+    """Return the shape of every array by name."""
+    hidden_dim, token_dim = config.hidden_dim, config.token_dim
+    return {
+        "characters.embedding": (len(CATEGORIES) + len(vocabulary.alphabet), config.character_dim),
+        **rnn_shapes("characters.rnn", config.character_dim, hidden_dim, config.character_layers),
+        "boundary.weights": (2 * hidden_dim, N_BOUNDARIES),
+        "boundary.bias": (N_BOUNDARIES,),
+        **rnn_shapes("tokens.rnn", 2 * hidden_dim, token_dim, config.token_layers),
+        "question.weights": (2 * token_dim, N_QUESTIONS),
+        "question.bias": (N_QUESTIONS,),
+    }
+
+
+def initial_tokenizer(
+    config: TokenizerConfig, vocabulary: TokenizerVocabulary, rng: np.random.Generator
+) -> dict[str, Floats]:
+    arrays: dict[str, Floats] = {}
+    shapes = tokenizer_shapes(config, vocabulary)
+    for name, shape in shapes.items():
+        if name == "characters.embedding":
+            arrays[name] = embedding(rng, shape[0], shape[1])
+        elif name.endswith("weights"):
+            arrays[name] = glorot(rng, shape[0], shape[1], shape)
+        else:
+            arrays[name] = np.zeros(shape, dtype=np.float32)
+    return arrays | rnn_arrays(rng, shapes)
+
+
 def save_tokenizer(path: str | PathLike[str], model: TokenizerModel, *, bits: int = 32) -> None:
     """Write a tokenizer with weights of so many bits."""
     check_arrays(model.arrays, tokenizer_shapes(model.config, model.vocabulary))
@@ -34,12 +93,10 @@ def save_tokenizer(path: str | PathLike[str], model: TokenizerModel, *, bits: in
 
 
 def load_tokenizer(path: str | PathLike[str]) -> TokenizerModel:
-    directory = Path(path)
-    part = load_part(directory, KIND, TokenizerConfig.from_dict)
-    config = TokenizerConfig.from_dict(part.settings.get("network", {}))
-    with errors_in(directory / VOCABULARY):
+    part, config = load_part(path, KIND, partial(build_settings, TokenizerConfig()))
+    with errors_in(Path(path, VOCABULARY)):
         vocabulary = TokenizerVocabulary.from_dict(part.vocabulary)
-    with errors_in(directory):
+    with errors_in(Path(path)):
         arrays = dequantize(part.arrays)
         check_arrays(arrays, tokenizer_shapes(config, vocabulary))
     return TokenizerModel(config, vocabulary, arrays)

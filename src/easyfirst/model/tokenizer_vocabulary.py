@@ -6,6 +6,7 @@ import unicodedata
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -13,21 +14,16 @@ import numpy as np
 from easyfirst.errors import InputError
 from easyfirst.json_values import checking, distinct_strings, list_of, scalar, table
 from easyfirst.model.lexicon import numbered
-from easyfirst.model.rewriting import Rewriting, lowered
 from easyfirst.nn.arrays import Bools, Ints
 from easyfirst.treebank.raw_text import Paragraph
 
 SPACE = " "
-MIN_SHARE = 2 / 3
-"""A token is always split the same way if at least this share of its occurrences is."""
-MIN_SEEN = 5
-"""The minimal number of such occurrences: *plumbers* split as *plumber's* is a typo, not a rule."""
-# fmt: off
+MIN_SHARE = 2 / 3  # a token is always split the same way if at least this share of its occurrences is
+MIN_SEEN = 5  # the minimal number of such occurrences: *plumbers* split as *plumber's* is a typo, not a rule
 CATEGORIES = (
-    "Lu", "Ll", "Lt", "Lm", "Lo", "Mn", "Mc", "Me", "Nd", "Nl", "No", "Pc", "Pd", "Ps", "Pe", "Pi", "Pf", "Po",
-    "Sm", "Sc", "Sk", "So", "Zs", "Zl", "Zp", "Cc", "Cf", "Cs", "Co", "Cn",
+    *("Lu", "Ll", "Lt", "Lm", "Lo", "Mn", "Mc", "Me", "Nd", "Nl", "No", "Pc", "Pd", "Ps", "Pe", "Pi", "Pf", "Po"),
+    *("Sm", "Sc", "Sk", "So", "Zs", "Zl", "Zp", "Cc", "Cf", "Cs", "Co", "Cn"),
 )
-# fmt: on
 """Unicode's general categories. Each has a row in the character table, for characters outside the alphabet, whose rows
 follow."""
 _ROW_OF_CATEGORY = {category: row for row, category in enumerate(CATEGORIES)}
@@ -35,6 +31,80 @@ _JOINER = "\u200d"
 _FLAG_LETTERS = range(0x1F1E6, 0x1F200)
 _EMOJI_PARTS = frozenset([_JOINER, *map(chr, range(0x1F3FB, 0x1F400)), *map(chr, range(0xE0020, 0xE0080))])
 """The joiner, skin tones and tags."""
+_PLAIN, _IS_SPACE, _CONTINUES, _JOINS, _IS_FLAG_LETTER = range(5)
+Words = tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Rewriting:
+    """Rules for multiword tokens whose words are not substrings of them: Spanish ``del`` is ``de`` and ``el``.
+
+    A rule replaces a token's suffix: *...el* becomes *...e, el*. The rule with the longest matching suffix applies, so
+    rules for whole tokens take precedence.
+    """
+
+    rules: Mapping[str, Words]  # lower-case suffix -> words, the first of which is joined to the rest of the token
+
+    @classmethod
+    def of(cls, examples: Iterable[tuple[str, Sequence[str]]]) -> Rewriting:
+        """Learn rules from tokens and their words. Where examples disagree, the most frequent wins. Rules that a
+        shorter one makes redundant are dropped."""
+        counts: dict[str, Counter[Words]] = defaultdict(Counter)
+        for form, words in examples:
+            form, first, *others = lowered(form), *map(lowered, words)
+            for begin in range(len(form)):
+                if first.startswith(form[:begin]):
+                    counts[form[begin:]][(first[begin:], *others)] += 1
+        rules: dict[str, Words] = {}
+        for end in sorted(counts, key=lambda end: (len(end), end)):
+            best = min(counts[end], key=lambda words: (-counts[end][words], words))
+            if _rewrite(rules, end, longest=len(end) - 1) != best:
+                rules[end] = best
+        return cls(rules)
+
+    @cached_property
+    def _longest(self) -> int:
+        return max(map(len, self.rules), default=0)
+
+    def rewrite(self, form: str) -> Words:
+        """Return the words of a token, or the token itself if no rule fits. Capitalisation is preserved."""
+        return _rewrite(self.rules, form, longest=self._longest)
+
+    def to_dict(self) -> dict[str, list[str]]:
+        """Return the rules as JSON values."""
+        return {end: list(words) for end, words in self.rules.items()}
+
+    @classmethod
+    def from_dict(cls, values: Mapping[str, Any]) -> Rewriting:
+        """Undo :meth:`to_dict`; raise a :class:`ModelError` if something is of the wrong type."""
+        with checking("the vocabulary"):
+            rules = {end: tuple(list_of(str, words, f"the rule for {end!r}")) for end, words in values.items()}
+            if bad := [end for end, words in rules.items() if not end or not words or "" in words[1:]]:
+                raise ValueError(f"the rule for {bad[0]!r} has an empty suffix, no words or an empty word")
+        return cls(rules)
+
+
+def _rewrite(rules: Mapping[str, Words], form: str, *, longest: int) -> Words:
+    lower = lowered(form)
+    for begin in range(max(0, len(form) - longest), len(form)):
+        words = rules.get(lower[begin:])
+        if words is not None and (begin or words[0]):
+            return _join(form, begin, words)
+    return (form,)
+
+
+def _join(form: str, begin: int, words: Words) -> Words:
+    if form.isupper() and len(form) > 1:
+        words = tuple(word.upper() for word in words)
+    elif begin == 0 and form[0].isupper():
+        words = (words[0][:1].upper() + words[0][1:], *words[1:])
+    return form[:begin] + words[0], *words[1:]
+
+
+def lowered(form: str) -> str:
+    """Lower-case a form, unless that changes its length."""
+    lower = form.lower()
+    return lower if len(lower) == len(form) else form
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,8 +115,7 @@ class Characters:
     categories: Ints  # the row of each character's category
     positions: Ints  # in the concatenated texts
     is_space: Bools
-    is_bound: Bools
-    """Whether a character continues the grapheme of the one before it, like an accent or the rest of an emoji."""
+    is_bound: Bools  # whether a character continues the grapheme before it, like an accent or the rest of an emoji
     lengths: list[int]  # of each text
 
 
@@ -56,8 +125,7 @@ class TokenizerVocabulary:
 
     alphabet: Mapping[str, int]  # character -> row, after those of the categories; all white space is a space
     rewriting: Rewriting
-    has_inner_spaces: bool
-    """Whether some tokens contain white space."""
+    has_inner_spaces: bool  # whether some tokens contain white space
     parts: Mapping[str, tuple[int, ...]] = field(default_factory=dict[str, tuple[int, ...]])
     """The lengths of the words of tokens (in lower case) that are usually split the same way into substrings: English
     ``cannot`` is ``can`` and ``not``."""
@@ -99,13 +167,9 @@ class TokenizerVocabulary:
         is_kept[1:] |= ~is_space[:-1]
         kinds = kinds[is_kept]
         ends = np.cumsum(is_kept)[np.cumsum([len(text) for text in texts]) - 1]
+        lengths = np.diff(ends, prepend=0).tolist()
         return Characters(
-            rows[kinds],
-            categories[kinds],
-            np.flatnonzero(is_kept),
-            is_space[is_kept],
-            _bound(traits[kinds]),
-            np.diff(ends, prepend=0).tolist(),
+            rows[kinds], categories[kinds], np.flatnonzero(is_kept), is_space[is_kept], _bound(traits[kinds]), lengths
         )
 
     def _look_up(self, characters: Sequence[str]) -> tuple[Ints, Ints, Ints]:
@@ -113,11 +177,8 @@ class TokenizerVocabulary:
         known = [SPACE if character.isspace() else character for character in characters]
         categories = [_ROW_OF_CATEGORY[unicodedata.category(character)] for character in known]
         rows = [self.alphabet.get(character, category) for character, category in zip(known, categories, strict=True)]
-        return (
-            np.array(rows),
-            np.array(categories),
-            np.array([_trait_of(character) for character in characters], dtype=np.int64),
-        )
+        traits = [_trait_of(character) for character in characters]
+        return np.array(rows), np.array(categories), np.array(traits, dtype=np.int64)
 
     def to_dict(self) -> dict[str, Any]:
         """Return the vocabulary as JSON values."""
@@ -157,9 +218,6 @@ def _usual_parts(form: str, ways: Counter[tuple[int, ...]]) -> tuple[int, ...] |
     lengths, n = ways.most_common(1)[0]
     is_usual = len(lengths) > 1 and n >= max(MIN_SEEN, MIN_SHARE * ways.total())
     return lengths if is_usual and sum(lengths) == len(form) else None
-
-
-_PLAIN, _IS_SPACE, _CONTINUES, _JOINS, _IS_FLAG_LETTER = range(5)
 
 
 def _trait_of(character: str) -> int:

@@ -23,15 +23,11 @@ from easyfirst.model.directory import from_json
 from easyfirst.nn.arrays import Floats
 
 Arrays = dict[str, npt.NDArray[Any]]
-
-FLOATS = (np.dtype(np.float32), np.dtype(np.float16))
-"""The types of weights before they are stored."""
+FLOATS = (np.dtype(np.float32), np.dtype(np.float16))  # the types of weights before they are stored
 BITS = (32, 16, 8)
 MAX_INT8 = 127
 SCALES = ".scales"
-MIN_QUANTIZED = 1024
-"""Smaller arrays are not quantized to 8 bits."""
-
+MIN_QUANTIZED = 1024  # smaller arrays are not quantized to 8 bits
 _STORED_TYPES = {"F32": np.float32, "F16": np.float16, "I8": np.int8}
 _HEADER = "easyfirst"  # a single key, because safetensors does not keep the order of several
 
@@ -59,8 +55,7 @@ def checksum(arrays: Mapping[str, npt.NDArray[Any]]) -> str:
 def read_weights(path: Path) -> tuple[dict[str, Any], Arrays]:
     """Return the header and the arrays as stored, after checking the checksum."""
     arrays: Arrays = {}
-    with _opened(path) as file:
-        header = _header_of(file.metadata(), path)
+    with _opened(path) as (file, header):
         for name in file.keys():  # noqa: SIM118 (not a dictionary)
             stored_type: str = file.get_slice(name).get_dtype()
             if stored_type not in _STORED_TYPES:
@@ -73,15 +68,19 @@ def read_weights(path: Path) -> tuple[dict[str, Any], Arrays]:
 
 def stored_checksum(path: Path) -> str:
     """Return the checksum in the header without reading the values."""
-    with _opened(path) as file:
-        return str(_header_of(file.metadata(), path).get("arrays_sha256"))
+    with _opened(path) as (_, header):
+        return str(header.get("arrays_sha256"))
 
 
 @contextmanager
-def _opened(path: Path) -> Generator[Any, None, None]:
+def _opened(path: Path) -> Generator[tuple[Any, dict[str, Any]], None, None]:
+    """Yield an open file and its header."""
     try:
         with cast(Any, safe_open(path, framework="np")) as file:
-            yield file
+            metadata: dict[str, str] = file.metadata() or {}
+            if _HEADER not in metadata:
+                raise ModelError(f"{path} belongs to a foreign model: it has no easyfirst header")
+            yield file, from_json(metadata[_HEADER].encode(), path)
     except SafetensorError as error:
         raise ModelError(f"{path} is damaged, cut short or not a safetensors file ({error})") from None
 
@@ -114,20 +113,12 @@ def dequantize(arrays: Mapping[str, npt.NDArray[Any]]) -> Arrays:
     return restored
 
 
-def quantize_rows(
-    array: npt.NDArray[Any], largest: int = MAX_INT8
-) -> tuple[npt.NDArray[np.int8], npt.NDArray[np.float16]]:
+def quantize_rows(array: Floats, largest: int = MAX_INT8) -> tuple[npt.NDArray[np.int8], npt.NDArray[np.float16]]:
     """Return integers from -largest to largest and the scale of each row (the last axis)."""
     wide = array.astype(np.float32)
     scales = np.maximum(np.abs(wide).max(axis=-1, keepdims=True) / largest, 1e-7).astype(np.float16)
     rounded = np.clip(np.rint(wide / scales.astype(np.float32)), -largest, largest)
     return rounded.astype(np.int8), scales
-
-
-def _header_of(metadata: Mapping[str, str] | None, path: Path) -> dict[str, Any]:
-    if not metadata or _HEADER not in metadata:
-        raise ModelError(f"{path} belongs to a foreign model: it has no easyfirst header")
-    return from_json(metadata[_HEADER].encode(), path)
 
 
 def check_arrays(arrays: Mapping[str, npt.NDArray[Any]], shapes: Mapping[str, tuple[int, ...]]) -> None:

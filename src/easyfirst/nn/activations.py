@@ -13,8 +13,7 @@ import numpy as np
 
 from easyfirst.nn.arrays import Floats
 
-SMALL_SIZE = 4096
-"""Below this many elements, one ``np.tanh`` is faster than five calls built on ``np.exp``."""
+SMALL_SIZE = 4096  # below this many elements, one ``np.tanh`` is faster than five calls built on ``np.exp``
 ONE, TWO, MINUS_TWO = np.float32(1), np.float32(2), np.float32(-2)
 
 

@@ -1,7 +1,5 @@
-"""The character encoder: a form's vector is the last state of each direction of a BiLSTM over its characters.
-
-It is computed once for each distinct form of a batch; words look up the row of their form.
-"""
+"""The character encoder: a form's vector is the last state of each direction of a BiLSTM over its characters. It is
+computed once for each distinct form of a batch; words look up the row of their form."""
 
 from __future__ import annotations
 
@@ -43,11 +41,6 @@ class CharacterWeights:
     layers: tuple[Layer, ...]
     cell: Cell
 
-    @property
-    def output_dim(self) -> int:
-        """The width of a form's vector."""
-        return 2 * self.layers[-1].dim
-
 
 def characters_of(arrays: Mapping[str, Array], prefix: str = "characters") -> CharacterWeights:
     """Wrap the arrays ``<prefix>.embedding`` and ``<prefix>.rnn.*``."""
@@ -55,7 +48,7 @@ def characters_of(arrays: Mapping[str, Array], prefix: str = "characters") -> Ch
 
 
 def spell(xp: Namespace, weights: CharacterWeights, spelling: Spelling, drop: Drop | None = None) -> Array:
-    """Return the vector of each form: (n_forms, output_dim). ``drop`` is applied to the character embeddings."""
+    """Return the vector of each form: (n_forms, 2 * dim). ``drop`` is applied to the character embeddings."""
     x = xp.embed(weights.embedding, xp.index(spelling.characters))
     if drop is not None:
         x = drop(x)

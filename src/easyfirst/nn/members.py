@@ -1,7 +1,5 @@
-"""The arrays of an ensemble: networks trained independently, whose scores are averaged.
-
-The first member's arrays are named as in a single network; the others' names start with ``member1.``, ``member2.`` ...
-"""
+"""The arrays of an ensemble: networks trained independently, whose scores are averaged. The first member's arrays are
+named as in a single network; the others' names start with ``member1.``, ``member2.`` ..."""
 
 from __future__ import annotations
 
@@ -9,11 +7,9 @@ from collections.abc import Iterable, Mapping
 from typing import TypeVar
 
 MAX_MEMBERS = 16
-SHARED = ("words.external",)
-"""Arrays of the first member that the other members use if they have none of their own."""
+SHARED = ("words.external",)  # arrays of the first member that the other members use if they have none of their own
 
-_Named = TypeVar("_Named")
-"""Arrays or shapes."""
+_Named = TypeVar("_Named")  # arrays or shapes
 
 
 def join_members(members: Iterable[Mapping[str, _Named]]) -> dict[str, _Named]:

@@ -16,8 +16,7 @@ import numpy as np
 from easyfirst.nn import activations
 from easyfirst.nn.arrays import Ints
 
-Array: TypeAlias = Any
-"""A ``numpy.ndarray`` or a ``torch.Tensor``. The shared functions accept either and return the same type."""
+Array: TypeAlias = Any  # a numpy.ndarray or a torch.Tensor; the shared functions return the type they are given
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,12 +31,9 @@ class Namespace:
     """``lstm_layer(layer, x, n_active)``: an optional kernel equivalent to ``easyfirst.nn.sequences.run_layer``."""
     concat: Callable[[list[Array], int], Array]
     stack: Callable[[list[Array], int], Array]
-    embed: Callable[[Array, Array], Array]
-    """``embed(table, ids)``: rows of an embedding table, whose gradient is sparse."""
-    take: Callable[[Array, Array], Array]
-    """``take(x, rows)``: rows of a computed array."""
-    index: Callable[[Ints], Array]
-    """Convert a NumPy array of row numbers to the type that arrays of this library are indexed with."""
+    embed: Callable[[Array, Array], Array]  # embed(table, ids): rows of an embedding table, whose gradient is sparse
+    take: Callable[[Array, Array], Array]  # take(x, rows): rows of a computed array
+    index: Callable[[Ints], Array]  # convert row numbers to the type that arrays of this library are indexed with
 
 
 NUMPY = Namespace(

@@ -1,7 +1,4 @@
-"""The parser's network as a view of named arrays.
-
-Model files, PyTorch and NumPy all use the same flat dictionary of arrays.
-"""
+"""The parser's network as a view of named arrays: model files, PyTorch and NumPy use the same flat dictionary."""
 
 from __future__ import annotations
 
@@ -11,7 +8,7 @@ from dataclasses import dataclass
 from easyfirst.nn.characters import characters_of
 from easyfirst.nn.members import split_members
 from easyfirst.nn.namespace import Array
-from easyfirst.nn.rnn import CELLS, Cell, layers_of, stacks_of
+from easyfirst.nn.rnn import CELLS, layers_of, stacks_of
 from easyfirst.nn.scorer import ScorerWeights
 from easyfirst.nn.trees import TreeWeights
 from easyfirst.nn.words import WordWeights
@@ -32,10 +29,6 @@ class Network:
         """The number of subtrees in a window: 2k + 2."""
         return int(self.scorer.hidden.shape[0]) // (2 * self.trees.output_dim)
 
-    @property
-    def n_relations(self) -> int:
-        return self.scorer.n_relations
-
 
 def networks_of(arrays: Mapping[str, Array], n_members: int, *, rnn: str) -> list[Network]:
     """Wrap the arrays of an ensemble, one network for each member."""
@@ -44,7 +37,7 @@ def networks_of(arrays: Mapping[str, Array], n_members: int, *, rnn: str) -> lis
 
 def network_of(arrays: Mapping[str, Array], *, rnn: str) -> Network:
     """Wrap arrays as a network without copying: changing an array changes the network."""
-    cell: Cell = CELLS[rnn]
+    cell = CELLS[rnn]
     words = WordWeights(
         words=arrays["words.embedding"],
         external=arrays.get("words.external"),

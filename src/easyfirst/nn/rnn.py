@@ -22,10 +22,8 @@ class Cell:
 
     name: str
     n_gates: int
-    n_parts: int
-    """The number of vectors of the layer's width in a state."""
-    n_idle_gates: int
-    """The number of leading gates that have no effect on the first step, where the state is zero."""
+    n_parts: int  # the number of vectors of the layer's width in a state
+    n_idle_gates: int  # the number of leading gates that have no effect on the first step, where the state is zero
     first: Callable[[Namespace, Array], Array]
     """``first(xp, z)``: the state after one input, where ``z`` is input @ weights + bias without the idle gates."""
     step: Callable[[Namespace, Array, Array, Array], Array]

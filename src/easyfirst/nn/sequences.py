@@ -14,8 +14,7 @@ from easyfirst.nn.arrays import Ints
 from easyfirst.nn.namespace import Array, Namespace
 from easyfirst.nn.rnn import Cell, Layer, first_inputs
 
-Drop = Callable[[Array], Array]
-"""Dropout, used in training only."""
+Drop = Callable[[Array], Array]  # dropout, used in training only
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,10 +42,8 @@ class Packing:
 
 
 def longest_first(lengths: Sequence[int], *, max_rows: int, max_sequences: int | None = None) -> Iterator[list[int]]:
-    """Yield the indices of sequences in batches, the longest sequence first.
-
-    A batch has at most ``max_rows`` rows and ``max_sequences`` sequences; a longer sequence is a batch of its own.
-    """
+    """Yield the indices of sequences in batches, the longest sequence first. A batch has at most ``max_rows`` rows and
+    ``max_sequences`` sequences; a longer sequence is a batch of its own."""
     batch: list[int] = []
     n_rows = 0
     for index in sorted(range(len(lengths)), key=lambda index: -lengths[index]):
@@ -63,9 +60,7 @@ def run_bidirectional(
     xp: Namespace, cell: Cell, layers: Sequence[Layer], x: Array, packing: Packing, drop: Drop | None = None
 ) -> Array:
     """Run two independent stacks and concatenate their outputs, forward first: (n_rows, in) -> (n_rows, 2 * dim).
-
-    ``drop`` is applied between layers.
-    """
+    ``drop`` is applied between layers."""
     order = xp.index(packing.order)
     x = xp.stack([xp.take(x, order[0]), xp.take(x, order[1])], 0)  # (2, n_rows, in), by time step
     for number, layer in enumerate(layers):
@@ -85,12 +80,7 @@ def unpack(xp: Namespace, x: Array, packing: Packing) -> Array:
 
 
 def run_stacks(
-    xp: Namespace,
-    cell: Cell,
-    stacks: Sequence[Sequence[Layer]],
-    x: Array,
-    packing: Packing,
-    drop: Drop | None = None,
+    xp: Namespace, cell: Cell, stacks: Sequence[Sequence[Layer]], x: Array, packing: Packing, drop: Drop | None = None
 ) -> Array:
     """Run stacks that each read both directions of the one below: (n_rows, in) -> (n_rows, 2 * dim). Without stacks the
     result is ``x``. ``drop`` is applied to the input of each stack and to the result."""

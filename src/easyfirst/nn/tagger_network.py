@@ -14,7 +14,7 @@ from easyfirst.nn.characters import CharacterWeights, characters_of
 from easyfirst.nn.members import split_members
 from easyfirst.nn.namespace import Array, Namespace
 from easyfirst.nn.parser_network import TAG_KINDS
-from easyfirst.nn.rnn import CELLS, Cell, Layer, stacks_of
+from easyfirst.nn.rnn import CELLS, Layer, stacks_of
 from easyfirst.nn.sequences import Drop, Packing, run_stacks
 
 
@@ -33,7 +33,6 @@ class TaggerWeights:
     words: Array  # (n_vocabulary, word_dim)
     characters: CharacterWeights | None
     stacks: tuple[tuple[Layer, ...], ...]
-    cell: Cell
     outputs: Mapping[str, tuple[Array, Array]]  # kind -> (2 * dim, n_tags), (n_tags,)
 
 
@@ -47,7 +46,6 @@ def _member_of(arrays: Mapping[str, Array]) -> TaggerWeights:
         words=arrays["words.embedding"],
         characters=characters_of(arrays) if "characters.embedding" in arrays else None,
         stacks=stacks_of(arrays, "tagger.rnn"),
-        cell=CELLS["lstm"],
         outputs={
             kind: (arrays[f"tagger.{kind}"], arrays[f"tagger.{kind}_bias"])
             for kind in TAG_KINDS
@@ -66,16 +64,14 @@ def score_tags(
     spelt: Array | None,
     drop: Drop | None = None,
 ) -> dict[str, Array]:
-    """Return one member's scores for each kind of tag: (n_words, n_tags).
-
-    ``external`` holds the external vector of each word, ``spelt`` the character vectors of the batch's forms
-    (``easyfirst.nn.characters.spell``). ``drop`` is applied to the input of each layer and to the last output.
-    """
+    """Return one member's scores for each kind of tag: (n_words, n_tags). ``external`` holds the external vector of
+    each word, ``spelt`` the character vectors of the batch's forms (``easyfirst.nn.characters.spell``). ``drop`` is
+    applied to the input of each layer and to the last output."""
     parts = [xp.embed(weights.words, xp.index(ids.words))]
     if external is not None:
         parts.append(external)
     if spelt is not None:
         parts.append(xp.take(spelt, xp.index(ids.forms)))
     x = parts[0] if len(parts) == 1 else xp.concat(parts, -1)
-    x = run_stacks(xp, weights.cell, weights.stacks, x, packing, drop)
+    x = run_stacks(xp, CELLS["lstm"], weights.stacks, x, packing, drop)
     return {kind: xp.matmul(x, output) + bias for kind, (output, bias) in weights.outputs.items()}

@@ -1,8 +1,9 @@
 """The tokenizer's network: a BiLSTM over characters finds the ends of words and tokens, and a second one over tokens
 finds the ends of sentences.
 
-A token's vector is the first BiLSTM's forward state at its last character and its backward state at its first. There
-are far fewer tokens than characters, so the second BiLSTM covers a long context cheaply.
+A token's vector is the first BiLSTM's forward state at its last character and its backward state at its first
+(``easyfirst.nn.sequences.span_states``). There are far fewer tokens than characters, so the second BiLSTM covers a long
+context cheaply.
 """
 
 from __future__ import annotations
@@ -13,13 +14,11 @@ from dataclasses import dataclass
 from easyfirst.nn.arrays import Ints
 from easyfirst.nn.namespace import Array, Namespace
 from easyfirst.nn.rnn import CELLS, Layer, layers_of
-from easyfirst.nn.sequences import Drop, Packing, run_bidirectional, span_states
+from easyfirst.nn.sequences import Drop, Packing, run_bidirectional
 
-INSIDE, WORD_END, TOKEN_END = range(3)
-"""The class of a character: inside a word, the end of a word inside a token, or the end of a token."""
+INSIDE, WORD_END, TOKEN_END = range(3)  # a character is inside a word, or ends a word inside a token, or a token
 N_BOUNDARIES = 3
-SENTENCE_END, REWRITTEN = range(2)
-"""Binary decisions about a token: it ends a sentence; it is a multiword token whose words are not its substrings."""
+SENTENCE_END, REWRITTEN = range(2)  # a token ends a sentence; it has several words that are not its substrings
 N_QUESTIONS = 2
 
 
@@ -63,11 +62,6 @@ def read_characters(
 def score_boundaries(xp: Namespace, weights: TokenizerWeights, h: Array) -> Array:
     """Score the classes of each character: (n_characters, 2 * hidden_dim) -> (n_characters, N_BOUNDARIES)."""
     return xp.matmul(h, weights.boundary) + weights.boundary_bias
-
-
-def token_vectors(xp: Namespace, h: Array, first: Ints, last: Ints) -> Array:
-    """Return the vectors of tokens, given the rows of their first and last characters: (n_tokens, 2 * hidden_dim)."""
-    return span_states(xp, h, first, last)
 
 
 def score_tokens(

@@ -13,8 +13,7 @@ from dataclasses import dataclass
 from easyfirst.nn import rnn
 from easyfirst.nn.namespace import Array, Namespace
 
-LEFT, RIGHT = 0, 1
-"""The side of its head a modifier is on; also the direction of an action, and the row of two-sided weights."""
+LEFT, RIGHT = 0, 1  # a modifier's side of its head; also an action's direction, and the row of two-sided weights
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,10 +26,6 @@ class TreeWeights:
     relations: Array | None  # (n_relations, relation_dim)
     encode: Array | None  # (2 * tree_dim + relation_dim, vector_dim)
     bias: Array | None  # (vector_dim,)
-
-    @property
-    def has_layers(self) -> bool:
-        return bool(self.layers)
 
     @property
     def output_dim(self) -> int:

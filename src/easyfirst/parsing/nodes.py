@@ -15,9 +15,9 @@ import numpy as np
 from easyfirst.nn import scorer, trees
 from easyfirst.nn.activations import MINUS_TWO, TWO, sigmoid_of_negated_
 from easyfirst.nn.arrays import Floats, Ints
+from easyfirst.nn.lstm import Stack, stack_of
 from easyfirst.nn.namespace import NUMPY
 from easyfirst.nn.parser_network import Network
-from easyfirst.nn.stacks import Stack, stack_of
 from easyfirst.nn.trees import LEFT, RIGHT
 from easyfirst.parsing.workspace import Workspace
 
@@ -47,7 +47,7 @@ class Member:
         """Prepare a network whose scores are averaged with those of ``n_members - 1`` others."""
         share = np.float32(1 / n_members)
         slots = scorer.slot_weights(network.scorer, network.n_slots)
-        relations = trees.relation_table(NUMPY, network.trees) if network.trees.has_layers else None
+        relations = trees.relation_table(NUMPY, network.trees) if network.trees.layers else None
         weights = network.scorer
         output, output_bias = scorer.output_weights(NUMPY, weights)
         # tanh(x) = 2 sigmoid(2x) - 1: with the factors in the tables only the sigmoid of the negated sum remains

@@ -32,7 +32,7 @@ class State:
             end = begin + len(member.network.trees.padding)
             nodes.append(Nodes.leaves(member, vectors[:, begin:end], workspace.part(number)))
             begin = end
-        state = cls(Candidates.empty(Pending(lengths), members[0].network.n_relations), tuple(nodes))
+        state = cls(Candidates.empty(Pending(lengths), members[0].network.scorer.n_relations), tuple(nodes))
         left = np.flatnonzero(state.pending.next[:-1] != state.pending.outside)
         k = state._n_slots // 2 - 1
         for first in range(0, len(left), BLOCK):

@@ -7,14 +7,14 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 import numpy as np
 
 from easyfirst.errors import ModelError
-from easyfirst.model.lexicon import distinct_forms, tags_of
+from easyfirst.model.lexicon import distinct_forms, spelling_of, tags_of
 from easyfirst.model.tagger_store import TaggerModel, look_up
 from easyfirst.nn.activations import overflow_is_fine
 from easyfirst.nn.arrays import Floats
 from easyfirst.nn.characters import Spelling, last_states
+from easyfirst.nn.lstm import TableReader
 from easyfirst.nn.namespace import NUMPY
 from easyfirst.nn.sequences import Packing, longest_first
-from easyfirst.nn.table_reader import TableReader
 from easyfirst.nn.tagger_network import TaggerIds, members_of, score_tags
 from easyfirst.treebank.sentence import Sentence
 
@@ -68,7 +68,7 @@ class Tagger:
         forms, numbers = distinct_forms([form for sentence in sentences for form in sentence])
         ids = TaggerIds(vocabulary.word_ids(forms)[numbers], numbers)
         external = None if vectors is None else look_up(vectors, forms)[numbers]
-        spelling = vocabulary.spell(forms)
+        spelling = spelling_of(forms, vocabulary.characters)
         with overflow_is_fine():
             spelt = [None if reader is None else _spell(reader, spelling) for reader in self._readers]
             scores = [

@@ -13,20 +13,19 @@ from itertools import accumulate, pairwise
 
 import numpy as np
 
-from easyfirst.model.rewriting import lowered
 from easyfirst.model.tokenizer_store import TokenizerModel
-from easyfirst.model.tokenizer_vocabulary import Characters
+from easyfirst.model.tokenizer_vocabulary import Characters, lowered
 from easyfirst.nn.activations import overflow_is_fine
 from easyfirst.nn.arrays import Bools, Ints
+from easyfirst.nn.lstm import TableReader
 from easyfirst.nn.namespace import NUMPY
-from easyfirst.nn.table_reader import TableReader
+from easyfirst.nn.sequences import span_states
 from easyfirst.nn.tokenizer_network import (
     REWRITTEN,
     SENTENCE_END,
     WORD_END,
     score_boundaries,
     score_tokens,
-    token_vectors,
     tokenizer_of,
 )
 from easyfirst.text.sentences import TokenizedText, cut
@@ -118,7 +117,7 @@ class Tokenizer:
             )
             boundaries = whole_signs(characters, score_boundaries(NUMPY, self._weights, h).argmax(axis=1))
             spans = find_spans(characters, boundaries, has_inner_spaces=vocabulary.has_inner_spaces)
-            vectors = token_vectors(NUMPY, h, spans.first, spans.last)
+            vectors = span_states(NUMPY, h, spans.first, spans.last)
             scores = read_in_windows(
                 lambda rows, packing: score_tokens(NUMPY, self._weights, vectors[rows], packing),
                 spans.lengths,

@@ -19,9 +19,16 @@ from easyfirst.confidence.fitting import calibrate
 from easyfirst.model.calibration_card import store_calibration
 from easyfirst.model.card import CardFacts, DataFacts, write_card
 from easyfirst.model.parser_config import ParserConfig
-from easyfirst.model.parser_store import EXTERNAL, ParserModel, load_parser, save_parser, sizes_of
+from easyfirst.model.parser_store import (
+    EXTERNAL,
+    TABLES,
+    ParserModel,
+    initial_parser,
+    load_parser,
+    save_parser,
+    sizes_of,
+)
 from easyfirst.model.parser_vocabulary import ParserVocabulary
-from easyfirst.model.parser_weights import TABLES, initial_parser
 from easyfirst.model.part import installed_version
 from easyfirst.nn.arrays import Floats, Ints
 from easyfirst.parsing.engine import NumpyEngine

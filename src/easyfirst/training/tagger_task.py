@@ -12,12 +12,10 @@ import torch
 from torch import Tensor
 from torch.nn.functional import cross_entropy
 
-from easyfirst.model.lexicon import UNKNOWN, distinct_forms, tags_of
+from easyfirst.model.lexicon import UNKNOWN, distinct_forms, spelling_of, tags_of
 from easyfirst.model.shared_vectors import SharedVectors
-from easyfirst.model.tagger_config import TaggerConfig, TaggerTraining
-from easyfirst.model.tagger_store import TaggerModel, look_up, save_tagger
+from easyfirst.model.tagger_store import TaggerConfig, TaggerModel, TaggerTraining, initial_tagger, look_up, save_tagger
 from easyfirst.model.tagger_vocabulary import TaggerVocabulary
-from easyfirst.model.tagger_weights import initial_tagger
 from easyfirst.nn.arrays import Floats, Ints
 from easyfirst.nn.characters import Spelling, spell
 from easyfirst.nn.sequences import Drop, Packing
@@ -129,7 +127,7 @@ class TaggerCorpus:
         self._starts = np.cumsum(self._lengths) - self._lengths
         forms, self._forms = distinct_forms([form for sentence in sentences for form in sentence.forms])
         self._word_of_form = vocabulary.word_ids(forms)
-        self._spelling = vocabulary.spell(forms)
+        self._spelling = spelling_of(forms, vocabulary.characters)
         self._external = None if vectors is None else look_up(vectors, forms)
         self._gold = {kind: _tag_ids(sentences, kind, tags) for kind, tags in vocabulary.tags.items()}
         counts = np.bincount(self._word_of_form[self._forms], minlength=len(vocabulary.words) + 1)

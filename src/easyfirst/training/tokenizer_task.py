@@ -20,13 +20,11 @@ from torch.nn.functional import binary_cross_entropy_with_logits, cross_entropy
 
 from easyfirst.errors import DataError
 from easyfirst.model.settings import TrainingSettings
-from easyfirst.model.tokenizer_config import TokenizerConfig
-from easyfirst.model.tokenizer_store import TokenizerModel, save_tokenizer
+from easyfirst.model.tokenizer_store import TokenizerConfig, TokenizerModel, initial_tokenizer, save_tokenizer
 from easyfirst.model.tokenizer_vocabulary import SPACE, Characters, TokenizerVocabulary, is_rewritten
-from easyfirst.model.tokenizer_weights import initial_tokenizer
 from easyfirst.nn import tokenizer_network as network
 from easyfirst.nn.arrays import Bools, Floats, Ints
-from easyfirst.nn.sequences import Drop, Packing
+from easyfirst.nn.sequences import Drop, Packing, span_states
 from easyfirst.nn.tokenizer_network import REWRITTEN, SENTENCE_END, TOKEN_END, WORD_END
 from easyfirst.text.sentences import sentences_of
 from easyfirst.text.tokenizing import Tokenizer
@@ -228,7 +226,7 @@ class TokenizerTask(SupervisedTask):
         weights = network.tokenizer_of(parameters)
         h = network.read_characters(TORCH, weights, batch.characters, Packing.of(batch.lengths), drop)
         boundaries = network.score_boundaries(TORCH, weights, TORCH.take(h, TORCH.index(batch.rows)))
-        vectors = network.token_vectors(TORCH, h, batch.first, batch.last)
+        vectors = span_states(TORCH, h, batch.first, batch.last)
         answers = network.score_tokens(TORCH, weights, vectors, Packing.of(batch.n_tokens), drop)
         of_characters = cross_entropy(boundaries, batch.boundaries, reduction="sum")
         of_tokens = binary_cross_entropy_with_logits(answers, batch.answers, weight=batch.weights, reduction="sum")

@@ -96,7 +96,7 @@ class TreeEncoder:
         """``vectors``: v of every row, without the outside; ``wanted``: the versions that :meth:`vectors` may get."""
         self._weights = weights
         n_leaves = len(vectors) + 1
-        if weights.has_layers:
+        if weights.layers:
             self._plan = Plan.of(attachments, wanted, n_leaves)
         else:
             self._plan = Plan.of_heads_alone(attachments, n_leaves)
