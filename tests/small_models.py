@@ -11,9 +11,11 @@ from easyfirst.model.parser_config import preset
 from easyfirst.model.parser_store import ParserModel, initial_parser, sizes_of
 from easyfirst.model.parser_vocabulary import ParserVocabulary
 from easyfirst.model.shared_vectors import SharedVectors
-from easyfirst.model.tagger_store import TaggerConfig, TaggerModel, initial_tagger
+from easyfirst.model.tagger_config import TaggerConfig
+from easyfirst.model.tagger_store import TaggerModel, initial_tagger
 from easyfirst.model.tagger_vocabulary import TaggerVocabulary
-from easyfirst.model.tokenizer_store import TokenizerConfig, TokenizerModel, initial_tokenizer
+from easyfirst.model.tokenizer_config import TokenizerConfig
+from easyfirst.model.tokenizer_store import TokenizerModel, initial_tokenizer
 from easyfirst.model.tokenizer_vocabulary import TokenizerVocabulary
 from easyfirst.text.tagging import Tagger
 from easyfirst.text.tokenizing import Tokenizer

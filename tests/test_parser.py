@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pickle
 import subprocess
 import sys
 from collections.abc import Iterator, Sequence
@@ -170,6 +171,11 @@ class TestPipe:
     def test_the_same_as_parse(self, parser: Parser) -> None:
         sentences = [[f"w{i}" for i in range(1 + n * 5 % 11)] for n in range(50)]
         assert list(parser.pipe(sentences, batch_size=3)) == parser.parse(sentences)
+
+
+def test_a_parser_can_be_sent_to_another_process(parser: Parser) -> None:
+    again: Parser = pickle.loads(pickle.dumps(parser))
+    assert again.parse([["The", "fox", "jumps"]]) == parser.parse([["The", "fox", "jumps"]])
 
 
 class _Idle:

@@ -22,7 +22,8 @@ from pathlib import Path
 from typing import Any
 
 from easyfirst.errors import ConfigError, EasyFirstError
-from easyfirst.model.tagger_store import TaggerConfig, TaggerTraining, load_tagger
+from easyfirst.model.tagger_config import TaggerConfig, TaggerTraining
+from easyfirst.model.tagger_store import load_tagger
 from easyfirst.text.tagging import Tagger
 from easyfirst.training.data import read_treebank
 from easyfirst.training.jackknife import jackknife

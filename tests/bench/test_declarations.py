@@ -12,7 +12,7 @@ from bench.tables import experiments, render
 from bench.tables.declarations import DeclarationError
 from bench.tables.plan_files import TREEBANKS, read_plan
 from bench.tables.records import Results
-from easyfirst.model.tagger_store import TaggerConfig, TaggerTraining
+from easyfirst.model.tagger_config import TaggerConfig, TaggerTraining
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 TABLES = ROOT / "bench" / "tables"

@@ -10,13 +10,8 @@ import pytest
 
 from easyfirst.errors import ConfigError, ModelError
 from easyfirst.model.settings import build_settings
-from easyfirst.model.tokenizer_store import (
-    TokenizerConfig,
-    TokenizerModel,
-    load_tokenizer,
-    save_tokenizer,
-    tokenizer_shapes,
-)
+from easyfirst.model.tokenizer_config import TokenizerConfig
+from easyfirst.model.tokenizer_store import TokenizerModel, load_tokenizer, save_tokenizer, tokenizer_shapes
 from easyfirst.text.tokenizing import Tokenizer
 from tests.text.random_tokenizers import CONFIG, random_model, random_tokenizer
 

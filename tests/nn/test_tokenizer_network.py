@@ -8,7 +8,7 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from easyfirst.model.tokenizer_store import TokenizerConfig
+from easyfirst.model.tokenizer_config import TokenizerConfig
 from easyfirst.nn.activations import overflow_is_fine
 from easyfirst.nn.lstm import TableReader
 from easyfirst.nn.namespace import NUMPY

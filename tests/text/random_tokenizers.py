@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from easyfirst.model.tokenizer_store import TokenizerConfig, TokenizerModel, initial_tokenizer
+from easyfirst.model.tokenizer_config import TokenizerConfig
+from easyfirst.model.tokenizer_store import TokenizerModel, initial_tokenizer
 from easyfirst.model.tokenizer_vocabulary import SPACE, Rewriting, TokenizerVocabulary
 from easyfirst.text.tokenizing import Tokenizer
 

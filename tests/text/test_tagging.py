@@ -17,8 +17,8 @@ from easyfirst.model.embeddings import Embeddings
 from easyfirst.model.lexicon import MAX_FORM_LENGTH, spelling_of
 from easyfirst.model.settings import build_settings
 from easyfirst.model.shared_vectors import SharedVectors
+from easyfirst.model.tagger_config import TaggerConfig
 from easyfirst.model.tagger_store import (
-    TaggerConfig,
     TaggerModel,
     initial_tagger,
     join_taggers,

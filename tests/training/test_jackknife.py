@@ -17,7 +17,7 @@ from typing import Any
 import pytest
 
 from easyfirst.errors import ConfigError, DataError, ModelError
-from easyfirst.model.tagger_store import TaggerConfig, TaggerTraining
+from easyfirst.model.tagger_config import TaggerConfig, TaggerTraining
 from easyfirst.training import jackknife as module
 from easyfirst.training.checkpoint import FILE
 from easyfirst.training.jackknife import Fold, jackknife, run_fold

@@ -13,8 +13,9 @@ import pytest
 
 from easyfirst.errors import ConfigError, DataError, ModelError
 from easyfirst.model.parser_config import preset
-from easyfirst.model.tagger_store import TaggerConfig, TaggerTraining, load_tagger
-from easyfirst.model.tokenizer_store import TokenizerConfig, TokenizerTraining
+from easyfirst.model.tagger_config import TaggerConfig, TaggerTraining
+from easyfirst.model.tagger_store import load_tagger
+from easyfirst.model.tokenizer_config import TokenizerConfig, TokenizerTraining
 from easyfirst.parser import load
 from easyfirst.text.tagging import Tagger
 from easyfirst.training.data import Job

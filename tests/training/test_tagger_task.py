@@ -15,7 +15,8 @@ from easyfirst.errors import ConfigError, DataError
 from easyfirst.model.embeddings import Embeddings
 from easyfirst.model.lexicon import external_ids
 from easyfirst.model.shared_vectors import SharedVectors
-from easyfirst.model.tagger_store import TaggerConfig, TaggerTraining, load_tagger
+from easyfirst.model.tagger_config import TaggerConfig, TaggerTraining
+from easyfirst.model.tagger_store import load_tagger
 from easyfirst.model.tagger_vocabulary import TaggerVocabulary
 from easyfirst.text.tagging import Tagger
 from easyfirst.training.tagger_task import NOT_GIVEN, TaggerBatch, TaggerCorpus, TaggerTask, accuracies

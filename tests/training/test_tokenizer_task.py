@@ -12,7 +12,8 @@ import torch
 
 from easyfirst.errors import DataError
 from easyfirst.model.settings import TrainingSettings
-from easyfirst.model.tokenizer_store import TokenizerConfig, load_tokenizer
+from easyfirst.model.tokenizer_config import TokenizerConfig
+from easyfirst.model.tokenizer_store import load_tokenizer
 from easyfirst.model.tokenizer_vocabulary import TokenizerVocabulary
 from easyfirst.nn.activations import overflow_is_fine
 from easyfirst.nn.tokenizer_network import INSIDE, REWRITTEN, SENTENCE_END, TOKEN_END, WORD_END

@@ -1,4 +1,4 @@
-"""The tokenizer's settings, its arrays, and loading and saving tokenizers (``easyfirst.model.part``)."""
+"""The tokenizer's arrays, and loading and saving tokenizers (``easyfirst.model.part``)."""
 
 from __future__ import annotations
 
@@ -13,39 +13,14 @@ import numpy as np
 from easyfirst.model.directory import VOCABULARY, errors_in
 from easyfirst.model.initial_values import embedding, glorot, rnn_arrays, rnn_shapes
 from easyfirst.model.part import Part, load_part, save_part
-from easyfirst.model.settings import MAX_LAYERS, MAX_SIZE, TrainingSettings, build_settings, require, require_range
+from easyfirst.model.settings import build_settings
+from easyfirst.model.tokenizer_config import TokenizerConfig
 from easyfirst.model.tokenizer_vocabulary import CATEGORIES, TokenizerVocabulary
 from easyfirst.model.weight_files import check_arrays, dequantize
 from easyfirst.nn.arrays import Floats
 from easyfirst.nn.tokenizer_network import N_BOUNDARIES, N_QUESTIONS
 
 KIND = "easyfirst-tokenizer"
-
-
-@dataclass(frozen=True, slots=True)
-class TokenizerConfig:
-    """The architecture of the tokenizer's network."""
-
-    character_dim: int = 32
-    min_count: int = 5  # rarer characters share the embedding of their Unicode category
-    hidden_dim: int = 64  # the width of each direction of the BiLSTM over characters
-    character_layers: int = 1
-    token_dim: int = 64  # the width of each direction of the BiLSTM over tokens
-    token_layers: int = 1
-
-    def __post_init__(self) -> None:
-        require_range(self, ("character_dim", "hidden_dim", "token_dim"), 1, MAX_SIZE)
-        require_range(self, ("character_layers", "token_layers"), 1, MAX_LAYERS)
-        require(self.min_count >= 1, "min_count must be at least 1")
-
-
-@dataclass(frozen=True, slots=True)
-class TokenizerTraining(TrainingSettings):
-    """The training settings of a tokenizer."""
-
-    epochs: int = 18
-    learning_rate: float = 0.004
-    dropout: float = 0.2
 
 
 @dataclass(frozen=True, slots=True)

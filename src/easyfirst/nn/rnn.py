@@ -97,12 +97,18 @@ def _elman_step(xp: Namespace, z: Array, recurrent: Array, state: Array) -> Arra
     return xp.tanh(z + xp.matmul(state, recurrent))
 
 
+def _lstm_first(xp: Namespace, z: Array) -> Array:
+    return lstm_gates(xp, z, None)
+
+
+def _elman_first(xp: Namespace, z: Array) -> Array:
+    return xp.tanh(z)
+
+
 CELLS = {
-    "lstm": Cell(
-        "lstm", n_gates=4, n_parts=2, n_idle_gates=1, first=lambda xp, z: lstm_gates(xp, z, None), step=_lstm_step
-    ),
+    "lstm": Cell("lstm", n_gates=4, n_parts=2, n_idle_gates=1, first=_lstm_first, step=_lstm_step),
     "gru": Cell("gru", n_gates=3, n_parts=1, n_idle_gates=1, first=_gru_first, step=_gru_step),
-    "elman": Cell("elman", n_gates=1, n_parts=1, n_idle_gates=0, first=lambda xp, z: xp.tanh(z), step=_elman_step),
+    "elman": Cell("elman", n_gates=1, n_parts=1, n_idle_gates=0, first=_elman_first, step=_elman_step),
 }
 
 

@@ -29,7 +29,8 @@ from easyfirst.errors import ConfigError, ModelError
 from easyfirst.model.directory import from_json, replace_file
 from easyfirst.model.part import TAGGER
 from easyfirst.model.shared_vectors import SharedVectors
-from easyfirst.model.tagger_store import TaggerConfig, TaggerTraining, load_tagger
+from easyfirst.model.tagger_config import TaggerConfig, TaggerTraining
+from easyfirst.model.tagger_store import load_tagger
 from easyfirst.text.tagging import Tagger, Tags
 from easyfirst.training.checkpoint import FILE, has_checkpoint
 from easyfirst.training.tagger_task import TaggerTask, accuracies

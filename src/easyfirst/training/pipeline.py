@@ -18,8 +18,9 @@ from easyfirst.model.directory import CARD, CONFIDENCE, CONFIG, VOCABULARY, WEIG
 from easyfirst.model.parser_config import TAGS, ParserConfig
 from easyfirst.model.part import TAGGER, TOKENIZER, VECTORS
 from easyfirst.model.shared_vectors import save_shared_vectors
-from easyfirst.model.tagger_store import TaggerConfig, TaggerTraining, join_taggers, load_tagger, save_tagger
-from easyfirst.model.tokenizer_store import TokenizerConfig, TokenizerTraining
+from easyfirst.model.tagger_config import TaggerConfig, TaggerTraining
+from easyfirst.model.tagger_store import join_taggers, load_tagger, save_tagger
+from easyfirst.model.tokenizer_config import TokenizerConfig, TokenizerTraining
 from easyfirst.text.tagging import Tagger
 from easyfirst.training.checkpoint import FILE as CHECKPOINT
 from easyfirst.training.checkpoint import has_checkpoint

@@ -14,7 +14,8 @@ from torch.nn.functional import cross_entropy
 
 from easyfirst.model.lexicon import UNKNOWN, distinct_forms, spelling_of, tags_of
 from easyfirst.model.shared_vectors import SharedVectors
-from easyfirst.model.tagger_store import TaggerConfig, TaggerModel, TaggerTraining, initial_tagger, look_up, save_tagger
+from easyfirst.model.tagger_config import TaggerConfig, TaggerTraining
+from easyfirst.model.tagger_store import TaggerModel, initial_tagger, look_up, save_tagger
 from easyfirst.model.tagger_vocabulary import TaggerVocabulary
 from easyfirst.nn.arrays import Floats, Ints
 from easyfirst.nn.characters import Spelling, spell

@@ -20,7 +20,8 @@ from torch.nn.functional import binary_cross_entropy_with_logits, cross_entropy
 
 from easyfirst.errors import DataError
 from easyfirst.model.settings import TrainingSettings
-from easyfirst.model.tokenizer_store import TokenizerConfig, TokenizerModel, initial_tokenizer, save_tokenizer
+from easyfirst.model.tokenizer_config import TokenizerConfig
+from easyfirst.model.tokenizer_store import TokenizerModel, initial_tokenizer, save_tokenizer
 from easyfirst.model.tokenizer_vocabulary import SPACE, Characters, TokenizerVocabulary, is_rewritten
 from easyfirst.nn import tokenizer_network as network
 from easyfirst.nn.arrays import Bools, Floats, Ints
