@@ -16,7 +16,7 @@ pytest.importorskip("fastapi", reason="the extra 'server' is not installed")
 from pydantic import ValidationError
 
 from easyfirst.cli.sources import SourceText
-from easyfirst.cli.writers import Target, Writer
+from easyfirst.cli.outputs import Target, Writer
 from easyfirst.confidence.calibration import Calibration
 from easyfirst.errors import ConfigError
 from easyfirst.parser import Parser

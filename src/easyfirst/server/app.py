@@ -71,12 +71,7 @@ class _Service:
     """The endpoints."""
 
     def __init__(
-        self,
-        parser: Parser,
-        name: str,
-        facts: Mapping[str, Any],
-        limits: Limits,
-        on_start: Callable[[], None] | None,
+        self, parser: Parser, name: str, facts: Mapping[str, Any], limits: Limits, on_start: Callable[[], None] | None
     ) -> None:
         self._on_start = on_start
         self._parser, self._name, self._facts, self._limits = parser, name, dict(facts), limits
@@ -95,11 +90,7 @@ class _Service:
             docs_url=None,
             redoc_url=None,
             lifespan=self._lifespan,
-            exception_handlers={
-                EasyFirstError: _handle_error,
-                HTTPException: _handle_http,
-                Exception: _handle_bug,
-            },
+            exception_handlers={EasyFirstError: _handle_error, HTTPException: _handle_http, Exception: _handle_bug},
         )
         add = app.add_api_route
         add(
