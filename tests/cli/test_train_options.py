@@ -8,6 +8,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from rich.progress import Progress
 
 from easyfirst.cli.reports import TrainingReport
 from easyfirst.model.parser_store import load_parser
@@ -153,17 +154,13 @@ class TestParts:
         done = train(TRAIN, "-o", out, "--parts", "tagger", "--overwrite", *self.SMALL)
         assert done.stderr.endswith(f"to calibrate it again: easyfirst calibrate {out} DEV --predicted-tags\n")
 
-    def test_a_bar_after_resuming(self, monkeypatch: pytest.MonkeyPatch) -> None:
+    def test_a_bar_after_resuming(self) -> None:
         report = TrainingReport(is_quiet=True)
-        bars: list[str] = []
-
-        def bar(description: str) -> int:
-            bars.append(description)
-            return len(bars)
-
-        monkeypatch.setattr(report, "bar", bar)
+        report.progress = Progress(disable=True)
         part = report.part("tagger", 3)
+        shown: list[list[str]] = []
         for epoch in (2, 3):
             for share in (0.5, 1.0):
                 part.batch_end(epoch, share, {"loss": 0.1})
-        assert bars == ["tagger"]
+                shown.append([task.description for task in report.progress.tasks])
+        assert shown == [["tagger 2/3"], ["tagger 2/3"], ["tagger 3/3"], []]

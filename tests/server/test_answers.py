@@ -15,15 +15,14 @@ pytest.importorskip("fastapi", reason="the extra 'server' is not installed")
 
 from pydantic import ValidationError
 
+from easyfirst.cli.outputs import Target, Writer
 from easyfirst.cli.sources import SourceText
-from easyfirst.cli.writers import Target, Writer
 from easyfirst.confidence.calibration import Calibration
 from easyfirst.errors import ConfigError
 from easyfirst.parser import Parser
 from easyfirst.server.answers import Answer, Answerer, to_json
-from easyfirst.server.limits import Limits
+from easyfirst.server.limits import Limits, RefusedError
 from easyfirst.server.parse_request import ParseRequest, read_request
-from easyfirst.server.refusals import RefusedError, TooLargeError
 from easyfirst.server.schema import ParseAnswer
 from tests.calibrations import BY_HAND
 from tests.small_models import small_model, small_tagger, small_tokenizer
@@ -129,7 +128,8 @@ def test_a_text_with_more_words_than_it_seems_to_have_is_refused_alone() -> None
     assert f"sentence 1 has {n_words} words" in str(refused)
     assert rounded(first) == last
     [refused] = Answerer(PARSER, Limits(max_words=n_words - 1))([request({"sentences": [dots]})])
-    assert isinstance(refused, TooLargeError)
+    assert isinstance(refused, RefusedError)
+    assert refused.status == 413
 
 
 def test_what_is_explained() -> None:

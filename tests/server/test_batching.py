@@ -9,7 +9,7 @@ from collections.abc import Sequence
 import pytest
 
 from easyfirst.server.batching import BATCH_WEIGHT, Batcher
-from easyfirst.server.refusals import BusyError, TooSlowError
+from easyfirst.server.limits import RefusedError
 from tests.patience import PATIENCE
 
 
@@ -100,8 +100,9 @@ def test_one_request_too_many_is_refused_at_once() -> None:
         first = await occupied(worker, batcher)
         tasks = [asyncio.create_task(batcher.submit(n, weight=1)) for n in (1, 2)]
         await asyncio.sleep(0)
-        with pytest.raises(BusyError, match="3 requests are waiting already"):
+        with pytest.raises(RefusedError, match="3 requests are waiting already") as refused:
             await batcher.submit(3, weight=1)
+        assert refused.value.status == 503
         worker.gate.set()
         assert await asyncio.gather(first, *tasks) == [0, 2, 4]
         assert await batcher.submit(3, weight=1) == 6
@@ -117,8 +118,9 @@ def test_a_request_that_times_out_is_never_begun() -> None:
         first = await occupied(worker, batcher)
         batcher._timeout = 0.05  # from now on: the first has begun, however slow the machine is
         second = asyncio.create_task(batcher.submit(1, weight=1))
-        with pytest.raises(TooSlowError, match=r"no answer within 0\.05 seconds"):
+        with pytest.raises(RefusedError, match=r"no answer within 0\.05 seconds") as refused:
             await second
+        assert refused.value.status == 504
         assert batcher.n_waiting == 2  # it still takes room
         worker.gate.set()
         assert await first == 0
@@ -139,8 +141,9 @@ def test_closing_waits_for_accepted_requests() -> None:
         await asyncio.sleep(0)
         end = asyncio.create_task(batcher.close())
         await asyncio.sleep(0)
-        with pytest.raises(BusyError, match="shutting down"):
+        with pytest.raises(RefusedError, match="shutting down") as refused:
             await batcher.submit(2, weight=1)
+        assert refused.value.status == 503
         worker.gate.set()
         await end
         assert await asyncio.gather(first, second) == [0, 2]

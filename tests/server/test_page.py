@@ -15,8 +15,8 @@ from easyfirst.render.bands import per_cent
 from easyfirst.render.markup import escape
 from easyfirst.results.parses import Parse
 from easyfirst.server.answers import Answer
+from easyfirst.server.limits import RefusedError
 from easyfirst.server.page import Form, draw_page, read_form
-from easyfirst.server.refusals import BadRequestError
 from easyfirst.treebank.sentence import Sentence
 from tests.calibrations import BY_HAND, steps_of
 from tests.render.browser import Browser, find_browser
@@ -40,8 +40,9 @@ def test_a_form_as_browsers_send_it(parser: Parser) -> None:
     assert read_form(b"text=a%0D%0A%C3%BC+b&kind=lines", form) == Form(form.kinds, "lines", "a\nü b")
     assert read_form(b"", form) == form
     for body in (b"text=%FF", b"text=\xfc", b"&".join([b"text=a"] * 11), b"text=a&kind=magic"):
-        with pytest.raises(BadRequestError):
+        with pytest.raises(RefusedError) as refused:
             read_form(body, form)
+        assert refused.value.status == 400
 
 
 @pytest.mark.parametrize(

@@ -18,8 +18,7 @@ from easyfirst.cli.calibrate import calibrate
 from easyfirst.cli.combine import combine
 from easyfirst.cli.evaluate import evaluate
 from easyfirst.cli.explain import explain
-from easyfirst.cli.info import info
-from easyfirst.cli.models import models
+from easyfirst.cli.info import info, models
 from easyfirst.cli.pack import pack
 from easyfirst.cli.parse import parse
 from easyfirst.cli.render import render

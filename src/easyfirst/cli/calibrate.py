@@ -7,12 +7,11 @@ import sys
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Annotated
 
-import typer
+from typer import Argument, Option
 
-from easyfirst.cli.loading import warn_of_name
+from easyfirst.cli.loading import set_threads, warn_of_name
 from easyfirst.cli.options import Threads
 from easyfirst.cli.sources import read_conllu
-from easyfirst.cli.threads import set_threads
 from easyfirst.errors import DataError, ModelError
 from easyfirst.treebank.sentence import Sentence
 from easyfirst.treebank.tree import check_tree
@@ -25,17 +24,13 @@ FEW_SENTENCES = 200
 
 
 def calibrate(
-    model: Annotated[str, typer.Argument(metavar="MODEL", help="The model's directory.", show_default=False)],
-    dev: Annotated[
-        str, typer.Argument(metavar="DEV", help="CoNLL-U with gold trees that were not in its training data.")
-    ],
+    model: Annotated[str, Argument(metavar="MODEL", help="The model's directory.")],
+    dev: Annotated[str, Argument(metavar="DEV", help="CoNLL-U with gold trees that were not in its training data.")],
     predicted_tags: Annotated[
         bool,
-        typer.Option(
-            "--predicted-tags", help="Predict the tags that the parser reads: best for a model that reads text."
-        ),
+        Option("--predicted-tags", help="Predict the tags that the parser reads: best for a model that reads text."),
     ] = False,
-    as_json: Annotated[bool, typer.Option("--json", help="Print the figures as JSON.")] = False,
+    as_json: Annotated[bool, Option("--json", help="Print the figures as JSON.")] = False,
     threads: Threads = None,
 ) -> None:
     """Fit the confidence of a model's arcs, labels and trees, and store it in the model (confidence.json).

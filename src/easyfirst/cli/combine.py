@@ -7,14 +7,13 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-import typer
+from typer import Argument, BadParameter, Option
 
 from easyfirst.cli.calibrate import parse_gold, read_gold
 from easyfirst.cli.info import model_size
-from easyfirst.cli.loading import warn_of_name
+from easyfirst.cli.loading import set_threads, warn_of_name
 from easyfirst.cli.options import ModelOutput, Overwrite, Threads
 from easyfirst.cli.outputs import check_model_output
-from easyfirst.cli.threads import set_threads
 from easyfirst.errors import ModelError
 
 if TYPE_CHECKING:
@@ -23,19 +22,17 @@ if TYPE_CHECKING:
 
 
 def combine(
-    models: Annotated[list[str], typer.Argument(metavar="MODEL MODEL...", help="Two or more model directories.")],
+    models: Annotated[list[str], Argument(metavar="MODEL MODEL...", help="Two or more model directories.")],
     out: ModelOutput,
     dev: Annotated[
         str | None,
-        typer.Option(
+        Option(
             metavar="FILE",
             help="CoNLL-U with gold trees that were not in their training data, to score and calibrate with.",
-            show_default=False,
         ),
     ] = None,
     predicted_tags: Annotated[
-        bool,
-        typer.Option("--predicted-tags", help="With --dev: predict the tags that the parser reads, as for raw text."),
+        bool, Option("--predicted-tags", help="With --dev: predict the tags that the parser reads, as for raw text.")
     ] = False,
     overwrite: Overwrite = False,
     threads: Threads = None,
@@ -54,7 +51,7 @@ def combine(
       easyfirst combine my-1 my-2 --out my-model --dev dev.conllu
     """
     if predicted_tags and dev is None:
-        raise typer.BadParameter("goes with --dev", param_hint="--predicted-tags")
+        raise BadParameter("goes with --dev", param_hint="--predicted-tags")
     set_threads(threads)
     for name in models:
         warn_of_name(name)

@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator
 from itertools import tee
 from typing import TYPE_CHECKING, Annotated
 
-import typer
+from typer import Argument, BadParameter, Option
 
-from easyfirst.cli.loading import check_calibrated, load_model, warn_of_name
+from easyfirst.cli.loading import check_calibrated, load_model, set_threads, warn_of_name
 from easyfirst.cli.options import Threads
 from easyfirst.cli.sources import STANDARD, read_conllu
-from easyfirst.cli.threads import set_threads
 from easyfirst.errors import DataError
 from easyfirst.treebank.scores import Scores, WordsError, score
 from easyfirst.treebank.sentence import Sentence
@@ -23,7 +21,6 @@ if TYPE_CHECKING:
     from rich.table import Table
 
     from easyfirst.confidence.reliability import ReliabilityReport
-    from easyfirst.results.parses import Parse
 
 WIDTH = 120
 CONVENTIONS = {
@@ -34,36 +31,32 @@ CONVENTIONS = {
 
 
 def evaluate(
-    gold: Annotated[str, typer.Argument(help="CoNLL-U with the gold trees.", show_default=False)],
+    gold: Annotated[str, Argument(help="CoNLL-U with the gold trees.")],
     system: Annotated[
-        str | None,
-        typer.Argument(help="CoNLL-U with the trees to score, of the same words (or text).", show_default=False),
+        str | None, Argument(help="CoNLL-U with the trees to score, of the same words (or text).")
     ] = None,
     model: Annotated[
-        str | None,
-        typer.Option("--model", "-m", help="Score this model's parses of GOLD's words and tags.", show_default=False),
+        str | None, Option("--model", "-m", help="Score this model's parses of GOLD's words and tags.")
     ] = None,
     text: Annotated[
         bool,
-        typer.Option(
+        Option(
             "--text",
             help="Score as raw text: align tokens, sentences and words by characters. With --model: parse GOLD's raw "
             "text.",
         ),
     ] = False,
     predicted_tags: Annotated[
-        bool,
-        typer.Option("--predicted-tags", help="With --model: predict the tags that the parser reads, as for raw text."),
+        bool, Option("--predicted-tags", help="With --model: predict the tags that the parser reads, as for raw text.")
     ] = False,
     no_spaces: Annotated[
-        bool, typer.Option("--no-spaces", help="With --text --model: GOLD's language is written without spaces.")
+        bool, Option("--no-spaces", help="With --text --model: GOLD's language is written without spaces.")
     ] = False,
-    as_json: Annotated[bool, typer.Option("--json", help="Print all scores, in per cent, as JSON.")] = False,
-    by_relation: Annotated[bool, typer.Option("--by-relation", help="Add a table by relation.")] = False,
-    by_length: Annotated[bool, typer.Option("--by-length", help="Add a table by sentence length.")] = False,
+    as_json: Annotated[bool, Option("--json", help="Print all scores, in per cent, as JSON.")] = False,
+    by_relation: Annotated[bool, Option("--by-relation", help="Add a table by relation.")] = False,
+    by_length: Annotated[bool, Option("--by-length", help="Add a table by sentence length.")] = False,
     confidence: Annotated[
-        bool,
-        typer.Option("--confidence", help="With --model: add how well its confidence is calibrated."),
+        bool, Option("--confidence", help="With --model: add how well its confidence is calibrated.")
     ] = False,
     threads: Threads = None,
 ) -> None:
@@ -82,19 +75,19 @@ def evaluate(
       easyfirst evaluate gold.conllu --model en --predicted-tags --confidence
     """
     if (system is None) == (model is None):
-        raise typer.BadParameter("give either a file SYSTEM or --model DIR", param_hint="SYSTEM")
+        raise BadParameter("give either a file SYSTEM or --model DIR", param_hint="SYSTEM")
     if gold == system == STANDARD:
-        raise typer.BadParameter("only one of GOLD and SYSTEM can be stdin", param_hint="SYSTEM")
+        raise BadParameter("only one of GOLD and SYSTEM can be stdin", param_hint="SYSTEM")
     if text and (by_relation or by_length):
-        raise typer.BadParameter("needs equal words; leave out --text", param_hint="--by-relation or --by-length")
+        raise BadParameter("needs equal words; leave out --text", param_hint="--by-relation or --by-length")
     if model is not None:
         warn_of_name(model)
         set_threads(threads)
     if predicted_tags and (model is None or text):
         said = "goes with --model and without --text, which predicts tags anyway"
-        raise typer.BadParameter(said, param_hint="--predicted-tags")
+        raise BadParameter(said, param_hint="--predicted-tags")
     if confidence and (model is None or text):
-        raise typer.BadParameter("goes with --model and without --text", param_hint="--confidence")
+        raise BadParameter("goes with --model and without --text", param_hint="--confidence")
     if text:
         made = _parse_raw_text(gold, model, no_spaces=no_spaces) if model is not None else _read(system or "")
         _show_text(score_text(_read(gold), made), as_json=as_json)
@@ -127,7 +120,7 @@ def _read(name: str) -> list[Sentence]:
 def _parse_raw_text(gold: str, model: str, *, no_spaces: bool) -> list[Sentence]:
     """Parse the raw text of a treebank."""
     if gold == STANDARD:
-        raise typer.BadParameter("must be a file, not stdin, with --text and --model", param_hint="GOLD")
+        raise BadParameter("must be a file, not stdin, with --text and --model", param_hint="GOLD")
 
     from easyfirst.treebank.raw_text import raw_text, read_paragraphs
 
@@ -148,17 +141,10 @@ def _score_model(
     sentences, kept = tee(read_conllu(gold))
     if predicted_tags:
         sentences = without_tags(sentences, parser.tagger, model)
-    parses: list[Parse] = []  # their sentences have the gold trees
-    trees = _trees(parser.pipe(sentences), parses if with_confidence else None)
-    scores = score(kept, trees)
+    stream = parser.pipe(sentences)
+    parses = list(stream) if with_confidence else []  # their sentences have the gold trees
+    scores = score(kept, (parse.parsed for parse in parses or stream))
     return scores, evaluate_confidence(parses, [parse.sentence for parse in parses]) if parses else None
-
-
-def _trees(parses: Iterable[Parse], kept: list[Parse] | None) -> Iterator[Sentence]:
-    for parse in parses:
-        if kept is not None:
-            kept.append(parse)
-        yield parse.parsed
 
 
 def _no_sentences(name: str) -> DataError:

@@ -7,15 +7,13 @@ from collections.abc import Iterable, Iterator
 from enum import Enum
 from typing import TYPE_CHECKING, Annotated
 
-import typer
+from typer import Option
 
-from easyfirst.cli.constraint_options import KeptHeads, Misc, constraints_reader
-from easyfirst.cli.loading import load_model
-from easyfirst.cli.options import Format, GivenText, InputFiles, ModelName, OutputFile, Threads
-from easyfirst.cli.outputs import check_output, open_output
+from easyfirst.cli import options
+from easyfirst.cli.loading import load_model, set_threads
+from easyfirst.cli.options import Format, constraints_reader
+from easyfirst.cli.outputs import check_output, identity, json_line, open_output, writes_terminal
 from easyfirst.cli.sources import SentenceFiles, TextFiles, open_inputs
-from easyfirst.cli.threads import set_threads
-from easyfirst.cli.writers import identity, json_line, writes_terminal
 
 if TYPE_CHECKING:
     from easyfirst.parser import Parser
@@ -32,31 +30,30 @@ class View(str, Enum):
 
 
 def explain(
-    inputs: InputFiles = None,
-    model: ModelName = "en",
-    text: GivenText = None,
-    output: OutputFile = None,
+    inputs: options.InputFiles = None,
+    model: options.ModelName = "en",
+    text: options.GivenText = None,
+    output: options.OutputFile = None,
     source: Annotated[
         Format | None,
-        typer.Option(
+        Option(
             "--from",
             help="The format of the input, as for 'easyfirst parse': conllu (the default), text, lines or tokens.",
-            show_default=False,
         ),
     ] = None,
     target: Annotated[
         View,
-        typer.Option(
+        Option(
             "--to",
             help="The format of the output: table, html (a page to step through) or json (an object per sentence).",
         ),
     ] = View.table,
     runners_up: Annotated[
-        int, typer.Option("--runners-up", "-n", min=0, help="How many other actions to show at each step.")
+        int, Option("--runners-up", "-n", min=0, help="How many other actions to show at each step.")
     ] = 3,
-    constraints: Misc = False,
-    keep_heads: KeptHeads = False,
-    threads: Threads = None,
+    constraints: options.Misc = False,
+    keep_heads: options.KeptHeads = False,
+    threads: options.Threads = None,
 ) -> None:
     """Show how sentences are parsed: at each step the pending list, the action that was chosen, and the runners-up.
 

@@ -1,4 +1,4 @@
-"""``easyfirst info``: a description of a model."""
+"""``easyfirst info`` and ``easyfirst models``: a description of a model, and the bundled models."""
 
 from __future__ import annotations
 
@@ -9,12 +9,10 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-import typer
+from typer import Argument, Option
 
-from easyfirst.cli.loading import warn_of_name
-from easyfirst.cli.outputs import check_output
-from easyfirst.cli.threads import set_threads
-from easyfirst.cli.writers import is_terminal
+from easyfirst.cli.loading import set_threads, warn_of_name
+from easyfirst.cli.outputs import check_output, is_terminal
 
 if TYPE_CHECKING:
     from easyfirst.model.tagger_store import TaggerModel
@@ -23,8 +21,8 @@ if TYPE_CHECKING:
 
 
 def info(
-    model: Annotated[str, typer.Argument(metavar="MODEL", help="A bundled model or a directory.", show_default=False)],
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON, with all settings and relations.")] = False,
+    model: Annotated[str, Argument(metavar="MODEL", help="A bundled model or a directory.")],
+    as_json: Annotated[bool, Option("--json", help="Print JSON, with all settings and relations.")] = False,
 ) -> None:
     """Describe a model: its input and output, sizes, relations and scores.
 
@@ -42,6 +40,31 @@ def info(
         print(json.dumps(facts, ensure_ascii=False, indent=2))
     else:
         _show(facts)
+
+
+def models(as_json: Annotated[bool, Option("--json", help="Print JSON.")] = False) -> None:
+    """List the models that came with the package. Nothing is ever downloaded.
+
+    \b
+    Example:
+      easyfirst models
+    """
+    set_threads(None)
+    check_output(None)
+
+    from easyfirst.model.bundled import bundled_models
+
+    found = {name: describe(path) for name, path in bundled_models().items()}
+    if as_json:
+        keys = ("path", "parts", "reads", "licence", "size")
+        print(json.dumps({name: {key: facts[key] for key in keys} for name, facts in found.items()}, indent=2))
+        return
+    if not found:
+        print("no models are bundled; train one with 'easyfirst train', and name its directory with --model")
+        return
+    sizes = {name: f"{facts['size'] / 1e6:.1f} MB" for name, facts in found.items()}
+    _print_table([[name, facts["reads"], sizes[name], facts["licence"] or ""] for name, facts in found.items()])
+    print("'easyfirst info NAME' shows more; use any other model by the name of its directory")
 
 
 def describe(path: Path, parser: Parser | None = None) -> dict[str, Any]:
@@ -134,6 +157,10 @@ def _show(facts: dict[str, Any]) -> None:
         f", characters {network['character_dim']} to {network['spelling_dim']}" if network["spelling_dim"] else ""
     )
     trees = f"{network['tree_layers']} x {network['tree_dim']}" if network["tree_layers"] else "no tree encoder"
+    scores = (f"{row['UAS']:.2f} UAS, {row['LAS']:.2f} LAS  {row['convention']}" for row in facts["scores"])
+    calibrated = "not calibrated ('easyfirst calibrate' adds it)"
+    if fitted := facts["confidence"]:
+        calibrated = f"calibrated on {fitted['file']} ({fitted['sentences']:,} sentences, tags {fitted['tags']})"
     formats = "".join(f", {part} {version}" for part, version in facts["formats_of_parts"].items())
     rows = {
         "model": f"{facts['path']} (format {facts['format_version']}{formats}; easyfirst {facts['easyfirst_version']})",
@@ -153,14 +180,14 @@ def _show(facts: dict[str, Any]) -> None:
         "files": ", ".join(f"{name} {_size(size)}" for name, size in facts["files"].items())
         + f"; with all parts {_size(facts['size'])}",
         "relations": f"{len(facts['relations'])}: {' '.join(facts['relations'])}",
-        "dev scores": "\n".join(map(_score, facts["scores"])) or "none in the model's card",
-        "confidence": _calibrated(facts["confidence"]),
+        "dev scores": "\n".join(scores) or "none in the model's card",
+        "confidence": calibrated,
         "licence": facts["licence"] or "none in the model's card",
     }
-    print_table([[name, value] for name, value in rows.items()])
+    _print_table([[name, value] for name, value in rows.items()])
 
 
-def print_table(rows: Sequence[Sequence[str]]) -> None:
+def _print_table(rows: Sequence[Sequence[str]]) -> None:
     """Print rows in columns as wide as the terminal; elsewhere, no line is wrapped or padded."""
     if not is_terminal(sys.stdout):
         widths = [max(map(len, column)) for column in list(zip(*rows, strict=True))[:-1]]
@@ -185,16 +212,6 @@ def _network(facts: dict[str, Any]) -> str:
     layers = f"BiLSTM {network['bilstm_layers']} x {network['bilstm_dim']}" if "bilstm_dim" in network else ""
     layers = layers or f"BiLSTMs of {network['hidden_dim']} over characters and {network['token_dim']} over tokens"
     return f"{members}{layers}; {facts['parameters']:,} parameters"
-
-
-def _calibrated(facts: dict[str, Any] | None) -> str:
-    if facts is None:
-        return "not calibrated ('easyfirst calibrate' adds it)"
-    return f"calibrated on {facts['file']} ({facts['sentences']:,} sentences, tags {facts['tags']})"
-
-
-def _score(row: dict[str, Any]) -> str:
-    return f"{row['UAS']:.2f} UAS, {row['LAS']:.2f} LAS  {row['convention']}"
 
 
 def _size(n_bytes: int) -> str:

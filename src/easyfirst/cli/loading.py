@@ -1,18 +1,42 @@
-"""Loading the model that a verb names."""
+"""What a verb needs before it starts: the number of threads, optional dependencies, and its model."""
 
 from __future__ import annotations
 
+import os
 import sys
+from importlib.util import find_spec
 from typing import TYPE_CHECKING
 
+from easyfirst.errors import EasyFirstError
 from easyfirst.model.bundled import hides_directory
 
 if TYPE_CHECKING:
     from easyfirst.parser import Parser
 
+VARIABLES = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
+
+
+def set_threads(n_threads: int | None) -> None:
+    """Set the number of threads of the linear algebra, which NumPy reads from the environment when it is imported.
+
+    Verbs call this first, and import what needs NumPy afterwards. The default is one thread, unless the environment
+    says otherwise: for matrices of this size, several processes are faster than several threads.
+    """
+    for variable in VARIABLES:
+        if n_threads is not None:
+            os.environ[variable] = str(n_threads)
+        else:
+            os.environ.setdefault(variable, os.environ.get(VARIABLES[0], "1"))
+
+
+def require_torch(what: str) -> None:
+    """Raise an error that says how to install PyTorch, if it is missing."""
+    if find_spec("torch") is None:
+        raise EasyFirstError(f'{what} needs PyTorch; install it with: pip install "easyfirst[train]"')
+
 
 def load_model(name: str, *, warns: bool = True) -> Parser:
-    """Load a model. NumPy is imported here, after :func:`easyfirst.cli.threads.set_threads`."""
+    """Load a model. NumPy is imported here, after :func:`set_threads`."""
     if warns:
         warn_of_name(name)
 

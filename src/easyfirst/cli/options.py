@@ -3,31 +3,41 @@
 from __future__ import annotations
 
 from enum import Enum
+from functools import partial
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
-import typer
+from typer import Argument, Option
 
-InputFiles = Annotated[
-    list[str] | None,
-    typer.Argument(metavar="INPUT", help="Files, plain or .gz; none or '-': stdin.", show_default=False),
-]
-GivenText = Annotated[
-    str | None, typer.Option("--text", "-t", metavar="TEXT", help="The text itself, instead of files.")
-]
+from easyfirst.constraints.annotations import constraints_of
+from easyfirst.errors import InputError
+
+if TYPE_CHECKING:
+    from easyfirst.constraints.arguments import ConstraintsOf
+
+InputFiles = Annotated[list[str] | None, Argument(metavar="INPUT", help="Files, plain or .gz; none or '-': stdin.")]
+GivenText = Annotated[str | None, Option("--text", "-t", metavar="TEXT", help="The text itself, instead of files.")]
 ModelName = Annotated[
-    str, typer.Option("--model", "-m", help="A bundled model ('easyfirst models' lists them) or a directory.")
+    str, Option("--model", "-m", help="A bundled model ('easyfirst models' lists them) or a directory.")
 ]
 OutputFile = Annotated[
-    str | None,
-    typer.Option("--output", "-o", help="The file to write, all at once at the end; default: stdout."),
+    str | None, Option("--output", "-o", help="The file to write, all at once at the end; default: stdout.")
 ]
-ModelOutput = Annotated[Path, typer.Option("--out", "-o", metavar="DIR", help="The directory of the new model.")]
-Overwrite = Annotated[bool, typer.Option("--overwrite", help="Replace a model that is in DIR.")]
-Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Print nothing but errors on stderr.")]
+ModelOutput = Annotated[Path, Option("--out", "-o", metavar="DIR", help="The directory of the new model.")]
+Overwrite = Annotated[bool, Option("--overwrite", help="Replace a model that is in DIR.")]
+Quiet = Annotated[bool, Option("--quiet", "-q", help="Print nothing but errors on stderr.")]
 Threads = Annotated[
-    int | None,
-    typer.Option(min=1, help="Threads of the linear algebra; default (and best): 1, or OMP_NUM_THREADS."),
+    int | None, Option(min=1, help="Threads of the linear algebra; default (and best): 1, or OMP_NUM_THREADS.")
+]
+Misc = Annotated[
+    bool,
+    Option(
+        "--constraints",
+        help="Obey the constraints in MISC: FixedHead=3, FixedRel=nsubj, ForbiddenHead=5,7:obj, Bracket=2:5.",
+    ),
+]
+KeptHeads = Annotated[
+    bool, Option("--keep-heads", help="Keep each HEAD and DEPREL that is not _, and find the others.")
 ]
 
 
@@ -38,3 +48,12 @@ class Format(str, Enum):
     text = "text"
     lines = "lines"
     tokens = "tokens"
+
+
+def constraints_reader(*, misc: bool, heads: bool, is_conllu: bool) -> ConstraintsOf | None:
+    """Return the function that reads the constraints of a sentence, or None if there are none to obey."""
+    if not (misc or heads):
+        return None
+    if not is_conllu:
+        raise InputError(f"{'--constraints' if misc else '--keep-heads'} is for CoNLL-U; leave it out for other input")
+    return partial(constraints_of, misc=misc, heads=heads)

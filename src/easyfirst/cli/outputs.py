@@ -1,21 +1,44 @@
-"""The output of the verbs: files that appear all at once."""
+"""The output of the verbs: files that appear all at once, and parses as CoNLL-U, JSON or drawn trees."""
 
 from __future__ import annotations
 
 import gzip
+import json
 import os
 import shutil
 import signal
 import sys
-from collections.abc import Generator, Sequence
+from collections.abc import Generator, Mapping, Sequence
 from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from enum import Enum
 from pathlib import Path
-from typing import BinaryIO, cast
+from typing import TYPE_CHECKING, BinaryIO, TextIO, cast
 
-from easyfirst.cli.sources import STANDARD
+from easyfirst.cli.sources import STANDARD, STDIN, SourceText
 from easyfirst.errors import DataError, ModelError
 
-STDOUT = "<stdout>"
+if TYPE_CHECKING:
+    from easyfirst.results.documents import Document
+    from easyfirst.results.parses import Parse
+
+
+class Target(str, Enum):
+    """The format of parses."""
+
+    tree = "tree"
+    conllu = "conllu"
+    json = "json"
+
+
+def is_terminal(stream: TextIO | None) -> bool:
+    """Return whether a stream is a terminal; None is a stream that was closed from the start."""
+    return stream is not None and stream.isatty()
+
+
+def writes_terminal(output: str | None) -> bool:
+    """Return whether an output is a terminal."""
+    return output in (None, STANDARD) and is_terminal(sys.stdout)
 
 
 def check_model_output(out: Path, *, overwrite: bool) -> None:
@@ -28,15 +51,11 @@ def check_model_output(out: Path, *, overwrite: bool) -> None:
         raise ModelError(f"{out}: has a training run, which could not be resumed any more; choose another --out")
 
 
-def is_standard_output(name: str | None) -> bool:
-    return name in (None, STANDARD)
-
-
 def check_output(name: str | None, replaced: Sequence[str] = ()) -> None:
     """Raise an error if the output cannot be written there, or would replace one of these inputs."""
     if name is None or name == STANDARD:
         if sys.stdout is None:  # pyright: ignore[reportUnnecessaryComparison]
-            raise DataError("standard output is closed; open it, or write to a file with --output", source=STDOUT)
+            raise DataError("standard output is closed; open it, or write to a file with --output", source="<stdout>")
         return
     path = Path(name)
     if path.is_dir():
@@ -63,7 +82,7 @@ def open_output(name: str | None) -> Generator[BinaryIO, None, None]:
             with path.open("wb") as stream:
                 yield stream
             return
-        with _tidy_end(), _replacement(path) as stream:
+        with _replacement(path) as stream:
             yield stream
     except BrokenPipeError:
         raise
@@ -72,22 +91,10 @@ def open_output(name: str | None) -> Generator[BinaryIO, None, None]:
 
 
 @contextmanager
-def _tidy_end() -> Generator[None, None, None]:
-    """Turn SIGTERM into an exit that removes the temporary file."""
-
-    def leave(number: int, _: object) -> None:
-        sys.exit(128 + number)
-
-    before = signal.signal(signal.SIGTERM, leave)
-    try:
-        yield
-    finally:
-        signal.signal(signal.SIGTERM, before)
-
-
-@contextmanager
 def _replacement(path: Path) -> Generator[BinaryIO, None, None]:
+    """Open a temporary file that replaces another one at the end. An error or SIGTERM removes it."""
     temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
+    before = signal.signal(signal.SIGTERM, lambda number, _: sys.exit(128 + number))
     try:
         with temporary.open("xb") as stream:
             if path.name.endswith(".gz"):
@@ -101,3 +108,49 @@ def _replacement(path: Path) -> Generator[BinaryIO, None, None]:
     finally:
         with suppress(OSError):
             temporary.unlink(missing_ok=True)
+        signal.signal(signal.SIGTERM, before)
+
+
+@dataclass(frozen=True, slots=True)
+class Writer:
+    """Encodes parses in a format."""
+
+    target: Target
+    deps: bool = False
+    tags: bool = False
+    confidence: bool = False
+
+    def sentence(self, parse: Parse) -> bytes:
+        """Encode a sentence that was given in words."""
+        if self.target is Target.json:
+            return json_line(identity(parse) | parse.to_dict())
+        return self._encode(parse)
+
+    def document(self, document: Document, source: SourceText, *, is_first: bool) -> bytes:
+        """Encode a text; ``is_first``: CoNLL-U begins a new document with it."""
+        if self.target is Target.json:
+            found = document.sentence_dicts(source.number, source.start)
+            return b"".join(json_line(_file(source.file) | sentence) for sentence in found)
+        begin = b"# newdoc\n" if is_first and document.sentences and self.target is Target.conllu else b""
+        return begin + b"".join(map(self._encode, document))
+
+    def _encode(self, parse: Parse) -> bytes:
+        if self.target is Target.conllu:
+            return parse.to_bytes(deps=self.deps, tags=self.tags, confidence=self.confidence)
+        width = shutil.get_terminal_size().columns if is_terminal(sys.stdout) else None
+        return f"{parse.draw(width=width, confidence=self.confidence)}\n\n".encode(errors="replace")
+
+
+def identity(parse: Parse) -> dict[str, object]:
+    """Return the file, the id and the text of a sentence, as far as it has them."""
+    metadata = parse.sentence.metadata
+    return _file(parse.sentence.source) | {key: metadata[key] for key in ("sent_id", "text") if key in metadata}
+
+
+def _file(name: str | None) -> dict[str, object]:
+    return {} if name in (None, STDIN) else {"file": name}
+
+
+def json_line(values: Mapping[str, object]) -> bytes:
+    """Encode an object as a line of JSON."""
+    return (json.dumps(values, ensure_ascii=False) + "\n").encode(errors="replace")

@@ -5,18 +5,18 @@ from __future__ import annotations
 from typing import Annotated
 
 import typer
+from typer import Argument, Option
 
 from easyfirst.cli.info import model_size
-from easyfirst.cli.loading import load_model
+from easyfirst.cli.loading import load_model, set_threads
 from easyfirst.cli.options import ModelOutput, Overwrite
 from easyfirst.cli.outputs import check_model_output
-from easyfirst.cli.threads import set_threads
 
 
 def pack(
-    model: Annotated[str, typer.Argument(metavar="MODEL", help="The model's directory.", show_default=False)],
+    model: Annotated[str, Argument(metavar="MODEL", help="The model's directory.")],
     out: ModelOutput,
-    bits: Annotated[int, typer.Option("--bits", metavar="8|16|32", help="The size of each weight.")] = 16,
+    bits: Annotated[int, Option("--bits", metavar="8|16|32", help="The size of each weight.")] = 16,
     overwrite: Overwrite = False,
 ) -> None:
     """Copy a model without its training run. Weights of 16 bits make it half as large, weights of 8 bits a quarter.

@@ -8,16 +8,14 @@ from collections.abc import Iterator, Sequence
 from itertools import tee
 from typing import TYPE_CHECKING, Annotated
 
-import typer
+from typer import Option
 
-from easyfirst.cli.constraint_options import KeptHeads, Misc, constraints_reader
-from easyfirst.cli.loading import check_calibrated, load_model
-from easyfirst.cli.options import Format, GivenText, InputFiles, ModelName, OutputFile, Quiet, Threads
-from easyfirst.cli.outputs import check_output, open_output
-from easyfirst.cli.progress import reporting
+from easyfirst.cli import options
+from easyfirst.cli.loading import check_calibrated, load_model, set_threads
+from easyfirst.cli.options import Format, constraints_reader
+from easyfirst.cli.outputs import Target, Writer, check_output, is_terminal, open_output, writes_terminal
+from easyfirst.cli.reports import reporting
 from easyfirst.cli.sources import SentenceFiles, TextFiles, open_inputs
-from easyfirst.cli.threads import set_threads
-from easyfirst.cli.writers import Target, Writer, is_terminal, writes_terminal
 from easyfirst.errors import InputError
 
 if TYPE_CHECKING:
@@ -26,52 +24,47 @@ if TYPE_CHECKING:
     from easyfirst.parser import Parser
     from easyfirst.results.parses import Parse
 
-MANY_UNKNOWN = 0.3
-"""The share of unknown tags above which there is a warning."""
+MANY_UNKNOWN = 0.3  # the share of unknown tags above which there is a warning
 
 
 def parse(
-    inputs: InputFiles = None,
-    model: ModelName = "en",
-    text: GivenText = None,
-    output: OutputFile = None,
+    inputs: options.InputFiles = None,
+    model: options.ModelName = "en",
+    text: options.GivenText = None,
+    output: options.OutputFile = None,
     source: Annotated[
         Format | None,
-        typer.Option(
+        Option(
             "--from",
             help="The format of the input. conllu (the default for files and stdin); text: documents separated by "
             "blank lines; lines: a sentence per line; tokens: a sentence per line, words separated by spaces. "
             "TokenRange and the JSON's start and end count from the start of the document (text) or the line (lines), "
             "which is at the character document_start of its file.",
-            show_default=False,
         ),
     ] = None,
     target: Annotated[
         Target | None,
-        typer.Option(
+        Option(
             "--to",
             help="The format of the output: conllu, json (an object per sentence) or tree (drawn); default: tree on a "
             "terminal, else conllu.",
-            show_default=False,
         ),
     ] = None,
-    deps: Annotated[bool, typer.Option("--deps", help="Write the tree to the column DEPS as well.")] = False,
+    deps: Annotated[bool, Option("--deps", help="Write the tree to the column DEPS as well.")] = False,
     write_tags: Annotated[
-        bool, typer.Option("--write-tags", help="In CoNLL-U, fill in UPOS and XPOS where the input has none.")
+        bool, Option("--write-tags", help="In CoNLL-U, fill in UPOS and XPOS where the input has none.")
     ] = False,
     confidence: Annotated[
         bool,
-        typer.Option(
-            "--confidence", help="Add the confidence: ArcConf=, LabelConf= and Step= in MISC; JSON always has it."
-        ),
+        Option("--confidence", help="Add the confidence: ArcConf=, LabelConf= and Step= in MISC; JSON always has it."),
     ] = False,
-    constraints: Misc = False,
-    keep_heads: KeptHeads = False,
+    constraints: options.Misc = False,
+    keep_heads: options.KeptHeads = False,
     batch_size: Annotated[
-        int, typer.Option(min=1, help="Sentences parsed at once; 1: each is written before the next is read.")
+        int, Option(min=1, help="Sentences parsed at once; 1: each is written before the next is read.")
     ] = 256,
-    threads: Threads = None,
-    quiet: Quiet = False,
+    threads: options.Threads = None,
+    quiet: options.Quiet = False,
 ) -> None:
     """Parse text or sentences and write their trees.
 
@@ -118,9 +111,7 @@ def parse(
                 report(len(each), len(each.sentence.original))
         seconds = time.perf_counter() - begin
     if not is_quiet:
-        if isinstance(given, SentenceFiles):
-            tally.warn()
-        tally.show(seconds)
+        tally.show(seconds, warns=isinstance(given, SentenceFiles))
 
 
 def _parse_sentences(
@@ -161,16 +152,15 @@ class _Tally:
             tags = parse.tagged.upos if kind == "upos" else parse.tagged.xpos
             self._n_unknown[kind] += sum(tag not in known for tag in tags)
 
-    def warn(self) -> None:
+    def show(self, seconds: float, *, warns: bool) -> None:
         for kind, n in self._n_unknown.items():
-            if n > MANY_UNKNOWN * self._n_words:
+            if warns and n > MANY_UNKNOWN * self._n_words:
                 print(
                     f"warning: the model does not know {n / self._n_words:.0%} of the {kind.upper()} tags; "
                     "are they of another tagset than its treebank's?",
                     file=sys.stderr,
                 )
 
-    def show(self, seconds: float) -> None:
         rate = self._n_words / max(seconds, 1e-9)
         sentences = f"{self._n_sentences:,} sentence{'s' * (self._n_sentences != 1)}"
         print(f"parsed {sentences}, {self._n_words:,} words in {seconds:.1f} s: {rate:,.0f} words/s", file=sys.stderr)

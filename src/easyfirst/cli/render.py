@@ -5,16 +5,15 @@ from __future__ import annotations
 import json
 import os
 import shutil
-import sys
 from collections.abc import Iterable, Iterator
 from enum import Enum
 from itertools import chain, islice
 from pathlib import Path
 from typing import Annotated
 
-import typer
+from typer import Argument, Option
 
-from easyfirst.cli.outputs import check_output, is_standard_output, open_output
+from easyfirst.cli.outputs import check_output, open_output, writes_terminal
 from easyfirst.cli.sources import STANDARD, Files, read_conllu
 from easyfirst.errors import DataError, InputError
 from easyfirst.render.displacy import to_displacy
@@ -47,36 +46,30 @@ class Theme(str, Enum):
 
 def render(
     inputs: Annotated[
-        list[str] | None,
-        typer.Argument(
-            metavar="INPUT", help="CoNLL-U with trees, plain or .gz; none or '-': stdin.", show_default=False
-        ),
+        list[str] | None, Argument(metavar="INPUT", help="CoNLL-U with trees, plain or .gz; none or '-': stdin.")
     ] = None,
     target: Annotated[
         Picture,
-        typer.Option(
+        Option(
             "--to",
             help="The format of the output: svg (a sentence per file), html (a page to step through), latex "
             "(tikz-dependency), dot (Graphviz), terminal, or displacy (JSON for spaCy's displaCy).",
         ),
     ] = Picture.terminal,
     output: Annotated[
-        str | None,
-        typer.Option("--output", "-o", help="The file to write; for svg also a directory; default: stdout."),
+        str | None, Option("--output", "-o", help="The file to write; for svg also a directory; default: stdout.")
     ] = None,
     sentence: Annotated[
-        int | None,
-        typer.Option("--sentence", "-s", min=1, help="Draw only this sentence, counted from 1.", show_default=False),
+        int | None, Option("--sentence", "-s", min=1, help="Draw only this sentence, counted from 1.")
     ] = None,
     width: Annotated[
         int | None,
-        typer.Option(
+        Option(
             min=24,
             help="Pixels for svg and html (default: 960), columns for terminal (default: those of the terminal).",
-            show_default=False,
         ),
     ] = None,
-    theme: Annotated[Theme, typer.Option(help="The background of an svg; auto: the viewer's preference.")] = Theme.auto,
+    theme: Annotated[Theme, Option(help="The background of an svg; auto: the viewer's preference.")] = Theme.auto,
 ) -> None:
     """Draw the trees of CoNLL-U files.
 
@@ -98,14 +91,16 @@ def render(
         raise InputError(f"--width {width} is too little for {target.value}; give {MIN_WIDTH:g} pixels or more")
     files = Files(inputs or [])
     files.announce()
-    sentences: Iterable[Drawing] = map(Drawing.of, chain.from_iterable(map(read_conllu, files.names)))
+    drawings: Iterable[Drawing] = map(Drawing.of, chain.from_iterable(map(read_conllu, files.names)))
     if sentence is not None:
-        sentences = _only(sentences, sentence)
+        drawings = list(islice(drawings, sentence - 1, sentence))
+        if not drawings:
+            raise InputError(f"there is no sentence {sentence}: the input has fewer; give --sentence a smaller number")
     if is_directory and output is not None:
-        _write_directory(sentences, Path(output), width, theme, first=sentence or 1)
+        _write_directory(drawings, Path(output), width, theme, first=sentence or 1)
         return
     with open_output(output) as stream:
-        for piece in _pieces(sentences, target, width, theme, is_standard=is_standard_output(output)):
+        for piece in _pieces(drawings, target, width, theme, on_terminal=writes_terminal(output)):
             stream.write(piece.encode(errors="replace"))
 
 
@@ -119,20 +114,18 @@ def _is_directory(name: str) -> bool:
     return path.is_dir()
 
 
-def _only(drawings: Iterable[Drawing], number: int) -> Iterator[Drawing]:
-    """Yield the sentence of that number."""
-    found = next(islice(drawings, number - 1, None), None)
-    if found is None:
-        raise InputError(f"there is no sentence {number}: the input has fewer; give --sentence a smaller number")
-    yield found
-
-
 def _pieces(
-    drawings: Iterable[Drawing], target: Picture, width: int | None, theme: Theme, *, is_standard: bool
+    drawings: Iterable[Drawing], target: Picture, width: int | None, theme: Theme, *, on_terminal: bool
 ) -> Iterator[str]:
     """Yield the output piece by piece."""
     if target is Picture.svg:
-        yield _svg(_single(drawings), width, theme) + "\n"
+        first = list(islice(drawings, 2))
+        if not first:
+            raise InputError("the input has no sentence to draw")
+        if len(first) > 1:
+            hint = "pick one with --sentence N, give a directory with -o DIR, or use --to html"
+            raise InputError(f"an SVG holds one sentence and the input has several; {hint}")
+        yield draw_svg(first[0], width=width or WIDTH, theme=theme.value) + "\n"
     elif target is Picture.html:
         yield from html_parts(drawings, width=width or WIDTH)
     elif target is Picture.latex:
@@ -144,21 +137,7 @@ def _pieces(
     elif target is Picture.displacy:
         yield from _json(drawings)
     else:
-        yield from _terminal(drawings, width, is_standard=is_standard)
-
-
-def _single(drawings: Iterable[Drawing]) -> Drawing:
-    first = list(islice(drawings, 2))
-    if not first:
-        raise InputError("the input has no sentence to draw")
-    if len(first) > 1:
-        hint = "pick one with --sentence N, give a directory with -o DIR, or use --to html"
-        raise InputError(f"an SVG holds one sentence and the input has several; {hint}")
-    return first[0]
-
-
-def _svg(drawing: Drawing, width: int | None, theme: Theme) -> str:
-    return draw_svg(drawing, width=width or WIDTH, theme=theme.value)
+        yield from _terminal(drawings, width, on_terminal=on_terminal)
 
 
 def _write_directory(drawings: Iterable[Drawing], place: Path, width: int | None, theme: Theme, *, first: int) -> None:
@@ -166,7 +145,7 @@ def _write_directory(drawings: Iterable[Drawing], place: Path, width: int | None
     n = first - 1
     for n, drawing in enumerate(drawings, first):
         with open_output(str(place / f"{n}.svg")) as stream:
-            stream.write(f"{_svg(drawing, width, theme)}\n".encode())
+            stream.write(f"{draw_svg(drawing, width=width or WIDTH, theme=theme.value)}\n".encode())
     if n < first:
         raise InputError("the input has no sentence to draw")
 
@@ -180,10 +159,9 @@ def _json(drawings: Iterable[Drawing]) -> Iterator[str]:
     yield "[]\n" if separator == "[\n" else "\n]\n"
 
 
-def _terminal(drawings: Iterable[Drawing], width: int | None, *, is_standard: bool) -> Iterator[str]:
+def _terminal(drawings: Iterable[Drawing], width: int | None, *, on_terminal: bool) -> Iterator[str]:
     """Yield trees with an empty line after each; on a terminal, as wide as it is and in colours."""
-    is_terminal = is_standard and sys.stdout.isatty()
-    if width is None and is_terminal:
+    if width is None and on_terminal:
         width = shutil.get_terminal_size().columns
     for drawing in drawings:
         tree = draw_tree(
@@ -194,6 +172,6 @@ def _terminal(drawings: Iterable[Drawing], width: int | None, *, is_standard: bo
             confidence=drawing.confidence,
             steps=drawing.steps,
             width=width,
-            color=is_terminal and not os.environ.get("NO_COLOR"),
+            color=on_terminal and not os.environ.get("NO_COLOR"),
         )
         yield f"{tree}\n\n"

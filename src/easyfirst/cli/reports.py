@@ -1,19 +1,52 @@
-"""The progress of training on stderr: a line for each epoch, and a progress bar on a terminal."""
+"""Progress on stderr: a bar on a terminal, and in training a line for each epoch."""
 
 from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Generator, Mapping
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 if TYPE_CHECKING:
     from rich.progress import Progress, TaskID
 
     from easyfirst.training.data import DataReport
 
-FEW_VECTORS = 20.0
-"""The share of words with a vector, in per cent, below which the vectors may be the wrong ones."""
+FEW_VECTORS = 20.0  # the per cent of words with a vector, below which the vectors may be the wrong ones
+
+Report: TypeAlias = Callable[[int, int], None]
+"""A function that reports the words and bytes of the input that were processed."""
+
+
+@contextmanager
+def reporting(n_bytes: int | None, *, visible: bool) -> Generator[Report, None, None]:
+    """Show a progress bar on stderr if it is ``visible``."""
+    if not visible:
+        yield lambda n_words, n_bytes: None
+        return
+
+    from rich.console import Console
+    from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
+
+    total = 0
+    begin = time.perf_counter()
+    columns = (
+        BarColumn(),
+        TextColumn("{task.fields[words]:,} words"),
+        TextColumn("{task.fields[rate]:,.0f} words/s"),
+        TimeElapsedColumn(),
+        TimeRemainingColumn(),
+    )
+    with Progress(*columns, console=Console(stderr=True), transient=True) as progress:
+        task = progress.add_task("", total=n_bytes, words=0, rate=0.0)
+
+        def report(n_words: int, n_bytes: int) -> None:
+            nonlocal total
+            total += n_words
+            progress.update(task, advance=n_bytes, words=total, rate=total / (time.perf_counter() - begin))
+
+        yield report
 
 
 class TrainingReport:
@@ -21,7 +54,7 @@ class TrainingReport:
 
     def __init__(self, *, is_quiet: bool) -> None:
         self._is_quiet = is_quiet
-        self._progress: Progress | None = None
+        self.progress: Progress | None = None
         self.has_trained_parser = False
 
     def __enter__(self) -> TrainingReport:
@@ -29,19 +62,19 @@ class TrainingReport:
             from rich.console import Console
             from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 
-            self._progress = Progress(
+            self.progress = Progress(
                 TextColumn("{task.description}"),
                 BarColumn(),
                 TextColumn("{task.fields[facts]}"),
                 TimeRemainingColumn(),
                 console=Console(stderr=True),
             )
-            self._progress.start()
+            self.progress.start()
         return self
 
     def __exit__(self, *_: object) -> None:
-        if self._progress is not None:
-            self._progress.stop()
+        if self.progress is not None:
+            self.progress.stop()
 
     def part(self, name: str, n_epochs: int) -> PartReport:
         """Return the report of a part."""
@@ -51,26 +84,12 @@ class TrainingReport:
         """Show the accuracy of a tagger ensemble."""
         self.note(f"tagger: ensemble of {n_members}  dev {_shown(accuracy)}")
 
-    def bar(self, description: str) -> TaskID | None:
-        """Add a progress bar on a terminal."""
-        return None if self._progress is None else self._progress.add_task(description, total=1.0, facts="")
-
-    def move_bar(self, task: TaskID | None, completed: float, facts: str, description: str) -> None:
-        """Update a progress bar."""
-        if self._progress is not None and task is not None:
-            self._progress.update(task, completed=completed, facts=facts, description=description)
-
-    def remove_bar(self, task: TaskID | None) -> None:
-        """Remove a progress bar."""
-        if self._progress is not None and task is not None:
-            self._progress.remove_task(task)
-
     def note(self, text: str) -> None:
         """Print a line."""
         if self._is_quiet:
             return
-        if self._progress is not None:
-            self._progress.console.print(text, highlight=False, markup=False)
+        if self.progress is not None:
+            self.progress.console.print(text, highlight=False, markup=False)
         else:
             print(text, file=sys.stderr, flush=True)
 
@@ -104,19 +123,20 @@ class PartReport:
     keeps_bar = False
 
     def __init__(self, report: TrainingReport, name: str, n_epochs: int) -> None:
-        self._report = report
-        self._name = name
-        self._n_epochs = n_epochs
+        self._report, self._name, self._n_epochs = report, name, n_epochs
         self._task: TaskID | None = None
 
     def batch_end(self, epoch: int, done: float, stats: Mapping[str, Any]) -> None:
         """Move the progress bar."""
+        progress = self._report.progress
+        if progress is None:
+            return
         if self._task is None:  # also after resuming in a later epoch
-            self._task = self._report.bar(self._name)
-        completed = (epoch - 1 + done) / self._n_epochs
-        self._report.move_bar(self._task, completed, self._facts(stats), f"{self._name} {epoch}/{self._n_epochs}")
+            self._task = progress.add_task(self._name, total=1.0, facts="")
+        completed, description = (epoch - 1 + done) / self._n_epochs, f"{self._name} {epoch}/{self._n_epochs}"
+        progress.update(self._task, completed=completed, facts=self._facts(stats), description=description)
         if completed >= 1 and not self.keeps_bar:
-            self._report.remove_bar(self._task)
+            progress.remove_task(self._task)
             self._task = None
 
     def _facts(self, stats: Mapping[str, Any]) -> str:

@@ -11,42 +11,33 @@ import threading
 import webbrowser
 from typing import Annotated
 
-import typer
+from typer import Option
 
 from easyfirst.cli.info import describe
-from easyfirst.cli.loading import warn_of_name
+from easyfirst.cli.loading import set_threads, warn_of_name
 from easyfirst.cli.options import ModelName, Threads
-from easyfirst.cli.outputs import check_output
-from easyfirst.cli.threads import set_threads
-from easyfirst.cli.writers import is_terminal
+from easyfirst.cli.outputs import check_output, is_terminal
 from easyfirst.errors import EasyFirstError
 
 
 def serve(
     model: ModelName = "en",
-    host: Annotated[
-        str, typer.Option(help="The address to listen on; the default is this machine only.")
-    ] = "127.0.0.1",
-    port: Annotated[int, typer.Option(min=0, max=65535, help="The port; 0: any free port.")] = 8000,
+    host: Annotated[str, Option(help="The address to listen on; the default is this machine only.")] = "127.0.0.1",
+    port: Annotated[int, Option(min=0, max=65535, help="The port; 0: any free port.")] = 8000,
     open_page: Annotated[
         bool | None,
-        typer.Option(
-            "--open/--no-open",
-            help="Open the page in a browser; default: yes on a terminal of a desktop.",
-            show_default=False,
-        ),
+        Option("--open/--no-open", help="Open the page in a browser; default: yes on a terminal of a desktop."),
     ] = None,
     allow_host: Annotated[
-        list[str] | None,
-        typer.Option(metavar="NAME", help="Another host name of this machine. Repeatable.", show_default=False),
+        list[str] | None, Option(metavar="NAME", help="Another host name of this machine. Repeatable.")
     ] = None,
-    max_bytes: Annotated[int, typer.Option(min=1, help="The most bytes in a request.")] = 1_000_000,
-    max_words: Annotated[int, typer.Option(min=1, help="The most words in a request.")] = 10_000,
-    max_sentence_words: Annotated[int, typer.Option(min=1, help="The most words in a sentence.")] = 1_000,
-    max_waiting: Annotated[int, typer.Option(min=1, help="The most requests that may wait; any more get a 503.")] = 256,
-    timeout: Annotated[float, typer.Option(min=0.1, help="The seconds that a request may take.")] = 30.0,
+    max_bytes: Annotated[int, Option(min=1, help="The most bytes in a request.")] = 1_000_000,
+    max_words: Annotated[int, Option(min=1, help="The most words in a request.")] = 10_000,
+    max_sentence_words: Annotated[int, Option(min=1, help="The most words in a sentence.")] = 1_000,
+    max_waiting: Annotated[int, Option(min=1, help="The most requests that may wait; any more get a 503.")] = 256,
+    timeout: Annotated[float, Option(min=0.1, help="The seconds that a request may take.")] = 30.0,
     threads: Threads = None,
-    log_requests: Annotated[bool, typer.Option("--log-requests", help="Print a line for every request.")] = False,
+    log_requests: Annotated[bool, Option("--log-requests", help="Print a line for every request.")] = False,
 ) -> None:
     """Serve a model on this machine: a page to type text into, and a JSON API (described at /docs).
 
@@ -90,7 +81,7 @@ def serve(
 
     hosts = [host, socket.gethostname(), *(allow_host or ())]
     app = create_app(parser, name=name, facts=facts, limits=limits, hosts=hosts, on_start=welcome)
-    if not _is_loopback(listening):
+    if not ipaddress.ip_address(listening.getsockname()[0].partition("%")[0]).is_loopback:
         print(
             f"warning: anyone can reach {host} from other machines: there is no password and no encryption",
             file=sys.stderr,
@@ -102,11 +93,6 @@ def serve(
 def _require_server() -> None:
     if any(importlib.util.find_spec(name) is None for name in ("fastapi", "uvicorn")):
         raise EasyFirstError('the server needs FastAPI and uvicorn; install them with: pip install "easyfirst[server]"')
-
-
-def _is_loopback(listening: socket.socket) -> bool:
-    address: str = listening.getsockname()[0]
-    return ipaddress.ip_address(address.partition("%")[0]).is_loopback
 
 
 def _has_desktop() -> bool:

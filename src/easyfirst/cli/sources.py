@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 import sys
 from collections import deque
-from collections.abc import Generator, Iterator, Sequence
-from contextlib import contextmanager, nullcontext
+from collections.abc import Iterator, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import BinaryIO, cast
@@ -19,8 +19,7 @@ from easyfirst.treebank.streams import BYTE_ORDER_MARK, decode, open_file, read_
 from easyfirst.treebank.tokens import read_tokens
 
 STDIN = "<stdin>"
-STANDARD = "-"
-"""The name of standard input and standard output on the command line."""
+STANDARD = "-"  # the name of standard input and standard output on the command line
 
 CONLLU_LINE = re.compile(rb"1(-[0-9]+)?\t([^\t]*\t){8}")
 SPACED_CONLLU_LINE = re.compile(rb"1(-[0-9]+)?( +[^ ]+){9}\s*$")
@@ -29,15 +28,20 @@ SPACED_CONLLU_LINE = re.compile(rb"1(-[0-9]+)?( +[^ ]+){9}\s*$")
 class Files:
     """The files that a verb reads, or standard input."""
 
-    n_bytes: int | None = None
-    """The size of all sentences, if it is known."""
+    n_bytes: int | None = None  # the size of all sentences, if it is known
 
     def __init__(self, names: Sequence[str]) -> None:
         self.names = list(names) or [STANDARD]
         if STANDARD in self.names and sys.stdin is None:  # pyright: ignore[reportUnnecessaryComparison]
             raise DataError("standard input is closed; name a file", source=STDIN)
         for name in self.names:
-            _require_file(name)
+            if not name:
+                raise DataError("the name of an input is empty; check the command")
+            if " " in name and not Path(name).exists():
+                hint = "to give the text itself, use --text with parse or explain"
+                raise DataError(f"there is no such file; check the name; {hint}", source=name)
+            if name != STANDARD and not Path(name).exists():
+                open_file(name)  # raises an error that says what is wrong
 
     def announce(self) -> None:
         """Print a hint on stderr if the input is typed on a terminal."""
@@ -99,8 +103,8 @@ class SentenceFiles(Files):
                 self._n_read += 1
                 yield sentence
         except DataError as error:
-            is_of_whole_file = error.line is None  # it cannot be read, or is compressed
-            if is_of_whole_file or b"\t" in first.line or not first.line or SPACED_CONLLU_LINE.match(first.line):
+            # an error without a line is about the whole file: it cannot be read, or is compressed
+            if error.line is None or b"\t" in first.line or not first.line or SPACED_CONLLU_LINE.match(first.line):
                 raise
             message = (
                 "this is not CoNLL-U, which has ten columns separated by tabs; if it is raw text, use --from text; if "
@@ -119,14 +123,12 @@ class SourceText:
     """A text and its place in the input."""
 
     text: str
-    number: int = 1
-    """The number among all texts, from 1."""
+    number: int = 1  # among all texts
     start: int = 0
     """The number of characters before it in its file. Line ends count, a byte order mark does not."""
     is_first: bool = True
     """Whether a document begins with it. Of texts that are lines, only the first and those after a blank line do."""
     file: str | None = None
-    """The name of its file, if it comes from one."""
 
 
 class TextFiles(Files):
@@ -176,12 +178,9 @@ class _FirstLine:
     def __iter__(self) -> Iterator[bytes]:
         for line in self._stream:
             text = line.removeprefix(BYTE_ORDER_MARK)
-            if not text.startswith(b"#") and text.strip(b"\r\n"):
+            if not self.line and not text.startswith(b"#") and text.strip(b"\r\n"):
                 self.line = line
-                yield line
-                break
             yield line
-        yield from self._stream
 
 
 def _line_ends_missing(end: bytes) -> bytes:
@@ -233,26 +232,14 @@ def _documents(lines: Iterator[str]) -> Iterator[tuple[int, bool, str]]:
         yield start, True, "".join(document)
 
 
-def _require_file(name: str) -> None:
-    if not name:
-        raise DataError("the name of an input is empty; check the command")
-    if name != STANDARD and not Path(name).exists():
-        if " " in name:
-            hint = "to give the text itself, use --text with parse or explain"
-            raise DataError(f"there is no such file; check the name; {hint}", source=name)
-        open_file(name)  # raises an error that says what is wrong
-
-
 def source_of(name: str) -> str:
     """Return the name of an input for messages."""
     return STDIN if name == STANDARD else name
 
 
-@contextmanager
-def open_input(name: str) -> Generator[BinaryIO, None, None]:
+def open_input(name: str) -> AbstractContextManager[BinaryIO]:
     """Open a file, plain or ``.gz``, or standard input."""
-    with nullcontext(sys.stdin.buffer) if name == STANDARD else open_file(name) as stream:
-        yield stream
+    return nullcontext(sys.stdin.buffer) if name == STANDARD else open_file(name)
 
 
 def read_conllu(name: str) -> Iterator[Sentence]:

@@ -5,34 +5,27 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
-import typer
+from typer import Option
 
-from easyfirst.cli.extras import require_torch
-from easyfirst.cli.loading import load_model
+from easyfirst.cli.loading import load_model, require_torch, set_threads
 from easyfirst.cli.options import Format, InputFiles, ModelName, Quiet
-from easyfirst.cli.outputs import check_output, open_output
-from easyfirst.cli.progress import Report, reporting
+from easyfirst.cli.outputs import check_output, is_terminal, open_output
+from easyfirst.cli.reports import Report, reporting
 from easyfirst.cli.sources import SentenceFiles, TextFiles, open_inputs
-from easyfirst.cli.threads import set_threads
-from easyfirst.cli.writers import is_terminal
 from easyfirst.errors import DataError, ModelError
 
-if TYPE_CHECKING:
-    from easyfirst.text.tokenizing import Tokenizer
-
 SUFFIX = ".npz"
-MANY_WORDS = 1_000_000
-"""The number of words below which there is a warning."""
+MANY_WORDS = 1_000_000  # below which there is a warning
 
 
 def vectors(
-    output: Annotated[str, typer.Option("--output", "-o", metavar="FILE.npz", help="The file to write.")],
+    output: Annotated[str, Option("--output", "-o", metavar="FILE.npz", help="The file to write.")],
     inputs: InputFiles = None,
     source: Annotated[
         Format,
-        typer.Option(
+        Option(
             "--from",
             help="The format of the input. tokens: a sentence per line, words separated by spaces; conllu; text: "
             "documents separated by blank lines; lines: a sentence per line. text and lines are tokenized by --model.",
@@ -41,18 +34,17 @@ def vectors(
     model: ModelName = "en",
     beside: Annotated[
         Path | None,
-        typer.Option(
+        Option(
             metavar="FILE",
             help="Append these vectors to the new ones: word2vec or GloVe text, .gz, or .npz. Words of either are "
             "kept, with zeros where one has no vector.",
-            show_default=False,
         ),
     ] = None,
-    dim: Annotated[int, typer.Option(min=1, help="The dimensions of a new vector.")] = 100,
-    window: Annotated[int, typer.Option(min=1, max=10, help="The neighbours that count on each side.")] = 2,
-    min_count: Annotated[int, typer.Option(min=1, help="The least number of times that a word must occur.")] = 3,
+    dim: Annotated[int, Option(min=1, help="The dimensions of a new vector.")] = 100,
+    window: Annotated[int, Option(min=1, max=10, help="The neighbours that count on each side.")] = 2,
+    min_count: Annotated[int, Option(min=1, help="The least number of times that a word must occur.")] = 3,
     threads: Annotated[
-        int | None, typer.Option(min=1, help="Threads to compute with; default: 1, or OMP_NUM_THREADS.")
+        int | None, Option(min=1, help="Threads to compute with; default: 1, or OMP_NUM_THREADS.")
     ] = None,
     quiet: Quiet = False,
 ) -> None:
@@ -86,34 +78,27 @@ def vectors(
     sentences = _sentences(given, model)
     if not quiet:
         given.announce()
+    n_words = 0
+
+    def counted(report: Report) -> Iterator[Sequence[str]]:
+        nonlocal n_words
+        for sentence in sentences:
+            n_words += len(sentence)
+            report(len(sentence), 0)
+            yield sentence
+
     with open_output(output) as stream:
         with reporting(None, visible=not quiet and is_terminal(sys.stderr)) as report:
-            text = _Counted(sentences, report)
-            found = learn_vectors(text, config)
+            found = learn_vectors(counted(report), config)
         if not quiet:
-            n, n_words = len(found.words), text.n_words
             if n_words < MANY_WORDS:
                 print(f"warning: {n_words:,} words are little text; millions are better", file=sys.stderr)
-            print(f"{n_words:,} words in the text, vectors of {n:,} different ones", file=sys.stderr)
+            print(f"{n_words:,} words in the text, vectors of {len(found.words):,} different ones", file=sys.stderr)
         if others is not None:
             found = concatenate_embeddings(found, others)
         write_embeddings(stream, found)
     if not quiet:
         print(f"the vectors are in {output}: {len(found.words):,} words, {found.dim} numbers each", file=sys.stderr)
-
-
-class _Counted:
-    """Sentences whose words are counted and reported."""
-
-    def __init__(self, sentences: Iterator[Sequence[str]], report: Report) -> None:
-        self.n_words = 0
-        self._sentences, self._report = sentences, report
-
-    def __iter__(self) -> Iterator[Sequence[str]]:
-        for sentence in self._sentences:
-            self.n_words += len(sentence)
-            self._report(len(sentence))
-            yield sentence
 
 
 def _sentences(given: SentenceFiles | TextFiles, model: str) -> Iterator[Sequence[str]]:
@@ -123,13 +108,10 @@ def _sentences(given: SentenceFiles | TextFiles, model: str) -> Iterator[Sequenc
     tokenizer = load_model(model).tokenizer
     if tokenizer is None:
         raise ModelError(f"{model}: has no tokenizer, so it cannot split text into words; choose another --model")
-    return _tokenized(given, tokenizer)
 
-
-def _tokenized(given: TextFiles, tokenizer: Tokenizer) -> Iterator[Sequence[str]]:
     from easyfirst.inputs import chunks
     from easyfirst.parser import TEXT_BUFFERED
 
-    for part in chunks((source.text for source in given), len, None, TEXT_BUFFERED):
-        for text in tokenizer.tokenize_texts(part, one_sentence=given.by_line):
-            yield from ([word for token in tokens for word in token.words] for tokens in text.tokens)
+    parts = chunks((source.text for source in given), len, None, TEXT_BUFFERED)
+    texts = (text for part in parts for text in tokenizer.tokenize_texts(part, one_sentence=given.by_line))
+    return ([word for token in tokens for word in token.words] for text in texts for tokens in text.tokens)

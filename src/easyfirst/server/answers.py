@@ -13,9 +13,8 @@ from easyfirst.parser import Parser
 from easyfirst.results.documents import Document
 from easyfirst.results.explanations import Explanation
 from easyfirst.results.parses import Parse
-from easyfirst.server.limits import Limits
+from easyfirst.server.limits import Limits, RefusedError
 from easyfirst.server.parse_request import ParseRequest, check_length, check_words
-from easyfirst.server.refusals import RefusedError
 from easyfirst.text.sentences import TokenizedText
 
 
@@ -24,10 +23,8 @@ class Answer:
     """The parses of a request."""
 
     parses: tuple[Parse, ...] = ()
-    documents: tuple[Document, ...] = ()
-    """The texts with the same parses, if the request had texts."""
-    explanations: tuple[Explanation, ...] = ()
-    """The explanations of the first parses."""
+    documents: tuple[Document, ...] = ()  # the texts with the same parses, if the request had texts
+    explanations: tuple[Explanation, ...] = ()  # of the first parses
 
     def to_dicts(self) -> list[dict[str, Any]]:
         """Return what ``easyfirst parse --to json`` writes for each sentence."""
@@ -42,36 +39,28 @@ class _Reading:
 
     texts: Sequence[TokenizedText]
     sentences: Sequence[Prepared]
-    n_explained: int
-    """The number of sentences to explain, from the first on."""
+    n_explained: int  # the number of sentences to explain, from the first on
 
 
 class Answerer:
     """Parses the sentences of several requests in one batch."""
 
     def __init__(self, parser: Parser, limits: Limits) -> None:
-        self._parser = parser
-        self._limits = limits
+        self._parser, self._limits = parser, limits
 
     def __call__(self, requests: Sequence[ParseRequest]) -> list[Answer | Exception]:
         """Return the answer to each request, or the error that refuses it. Requests do not affect each other."""
-        pairs = zip(requests, self._tokenize(requests), strict=True)
-        readings = [self._read(request, texts) for request, texts in pairs]
+        texts = [text for request in requests for text in request.texts]
+        tokenized = iter(self._parser.tokenize(texts) if texts else ())
+        readings = [self._read(request, list(islice(tokenized, len(request.texts)))) for request in requests]
         accepted = [reading for reading in readings if isinstance(reading, _Reading)]
         unexplained = [each for reading in accepted for each in reading.sentences[reading.n_explained :]]
         parses = iter(self._parser.parse_prepared(unexplained))
         return [self._answer(each, parses) if isinstance(each, _Reading) else each for each in readings]
 
-    def _tokenize(self, requests: Sequence[ParseRequest]) -> Iterator[list[TokenizedText]]:
-        """Tokenize the texts of all requests at once."""
-        texts = [text for request in requests for text in request.texts]
-        tokenized = iter(self._parser.tokenize(texts) if texts else ())
-        for request in requests:
-            found = list(islice(tokenized, len(request.texts)))
-            yield [text.joined() for text in found] if request.one_sentence else found
-
     def _read(self, request: ParseRequest, texts: Sequence[TokenizedText]) -> _Reading | RefusedError:
         """Prepare the sentences of a request. Texts are checked against the limits, now that their words are known."""
+        texts = [text.joined() for text in texts] if request.one_sentence else texts
         sentences = request.sentences or [Prepared(found) for text in texts for found in text.sentences()]
         lengths = [len(each.sentence) for each in sentences]
         try:

@@ -21,12 +21,10 @@ from easyfirst.server import schema
 from easyfirst.server.answers import Answer, Answerer, to_json
 from easyfirst.server.batching import Batcher
 from easyfirst.server.body import Bodies
-from easyfirst.server.docs import draw_docs
-from easyfirst.server.guard import JSON, Guard, error_response, refusal
-from easyfirst.server.limits import Limits
-from easyfirst.server.page import EXPLAINED_WORDS, Form, draw_page, policy, read_form
+from easyfirst.server.guard import JSON, Guard, error_response
+from easyfirst.server.limits import Limits, RefusedError
+from easyfirst.server.page import EXPLAINED_WORDS, Form, draw_docs, draw_page, policy, read_form
 from easyfirst.server.parse_request import ParseRequest, check_words, read_request
-from easyfirst.server.refusals import MediaTypeError, RefusedError
 
 logger = logging.getLogger("uvicorn.error")
 
@@ -43,10 +41,12 @@ REFUSALS = {
     504: "The request took too long.",
 }
 ALWAYS = (403, 421, 500)
-FAULTS_OF_INPUT = (InputError, DataError)
-"""The errors that an input causes: the model was loaded before, so it is not to blame."""
-PAGE_WORDS = 2_000
-"""The most words that the page draws at a time: a word takes more than a kilobyte there."""
+DESCRIPTION = (
+    "A request may have up to {limits.max_bytes:,} bytes and {limits.max_words:,} words, and a sentence up to "
+    "{limits.max_sentence_words:,} words. Every error is an object with one key, error, that says what to do."
+)
+FAULTS_OF_INPUT = (InputError, DataError)  # the model was loaded before, so it is not to blame
+PAGE_WORDS = 2_000  # the most that the page draws at a time: a word takes more than a kilobyte there
 
 
 def create_app(
@@ -71,12 +71,7 @@ class _Service:
     """The endpoints."""
 
     def __init__(
-        self,
-        parser: Parser,
-        name: str,
-        facts: Mapping[str, Any],
-        limits: Limits,
-        on_start: Callable[[], None] | None,
+        self, parser: Parser, name: str, facts: Mapping[str, Any], limits: Limits, on_start: Callable[[], None] | None
     ) -> None:
         self._on_start = on_start
         self._parser, self._name, self._facts, self._limits = parser, name, dict(facts), limits
@@ -91,15 +86,11 @@ class _Service:
         app = FastAPI(
             title=f"easyfirst: the model {self._name}",
             version=__version__,
-            description=_description(self._limits),
+            description=DESCRIPTION.format(limits=self._limits),
             docs_url=None,
             redoc_url=None,
             lifespan=self._lifespan,
-            exception_handlers={
-                EasyFirstError: _handle_error,
-                HTTPException: _handle_http,
-                Exception: _handle_bug,
-            },
+            exception_handlers={EasyFirstError: _handle_error, HTTPException: _handle_http, Exception: _handle_bug},
         )
         add = app.add_api_route
         add(
@@ -120,7 +111,6 @@ class _Service:
         add("/", self.page, include_in_schema=False)
         add("/", self.page_with_trees, methods=["POST"], include_in_schema=False)
         add("/docs", self.docs, include_in_schema=False)
-        self._app = app
         return app
 
     @asynccontextmanager
@@ -135,14 +125,12 @@ class _Service:
         """Return the tree of each sentence, in order, as easyfirst parse --to json writes it."""
         kind = request.headers.get("content-type", JSON).partition(";")[0].strip().lower()
         if kind != JSON:
-            raise MediaTypeError(f"the Content-Type is {kind!r}; send JSON, with the header Content-Type: {JSON}")
+            raise RefusedError(f"the Content-Type is {kind!r}; send JSON, with the header Content-Type: {JSON}", 415)
         async with self._bodies.read(request) as body:
             asked = read_request(body, self._parser, self._limits)
             answer = await self._batcher.submit(asked, weight=asked.weight)
-        return Response(await asyncio.to_thread(self._to_json, answer), media_type=JSON)
-
-    def _to_json(self, answer: Answer) -> bytes:
-        return to_json({"model": self._model, "sentences": answer.to_dicts()})
+        made = await asyncio.to_thread(lambda: to_json({"model": self._model, "sentences": answer.to_dicts()}))
+        return Response(made, media_type=JSON)
 
     async def model(self) -> Response:
         """Return what easyfirst info --json prints about the model."""
@@ -167,12 +155,12 @@ class _Service:
             check_words(sum(map(len, answer.parses)), self._page_limits)
         except (RefusedError, *FAULTS_OF_INPUT) as error:
             answer, message = Answer(), str(error)
-            status = error.status if isinstance(error, RefusedError) else RefusedError.status
+            status = error.status if isinstance(error, RefusedError) else 422
         page = await asyncio.to_thread(draw_page, form, name=self._name, answer=answer, message=message)
         return HTMLResponse(page, status)
 
-    async def docs(self) -> Response:
-        return HTMLResponse(draw_docs(self._app.openapi()))
+    async def docs(self, request: Request) -> Response:
+        return HTMLResponse(draw_docs(request.app.openapi()))
 
 
 def _responses(model: type[BaseModel], *statuses: int) -> dict[int | str, dict[str, Any]]:
@@ -180,18 +168,11 @@ def _responses(model: type[BaseModel], *statuses: int) -> dict[int | str, dict[s
     return {200: {"model": model, "description": model.__doc__}, **refusals}
 
 
-def _description(limits: Limits) -> str:
-    return (
-        f"A request may have up to {limits.max_bytes:,} bytes and {limits.max_words:,} words, and a sentence up to "
-        f"{limits.max_sentence_words:,} words. Every error is an object with one key, error, that says what to do."
-    )
-
-
 async def _handle_error(request: Request, error: Exception) -> Response:
     if isinstance(error, RefusedError):
-        return refusal(error)
+        return error_response(error.status, str(error))
     if isinstance(error, FAULTS_OF_INPUT):
-        return error_response(RefusedError.status, str(error))
+        return error_response(422, str(error))
     logger.error("%s %s: %s", request.method, request.url.path, error)
     return error_response(500, str(error))
 

@@ -15,12 +15,11 @@ from dataclasses import dataclass
 from queue import Empty, SimpleQueue
 from typing import Generic, TypeVar
 
-from easyfirst.server.refusals import BusyError, TooSlowError
+from easyfirst.server.limits import RefusedError
 
-PAUSE, PATIENCE = 0.003, 0.03
-"""The seconds without another request after which a batch is closed, and the most that its first request waits."""
-BATCH_WEIGHT = 8_192
-"""The number of words, roughly, at which a batch is closed."""
+PAUSE = 0.003  # the seconds without another request after which a batch is closed
+PATIENCE = 0.03  # the most seconds that the first request of a batch waits for others
+BATCH_WEIGHT = 8_192  # the number of words, roughly, at which a batch is closed
 
 Work = TypeVar("Work")
 Result = TypeVar("Result")
@@ -42,13 +41,10 @@ class Batcher(Generic[Work, Result]):
     def __init__(
         self, do: Callable[[Sequence[Work]], Sequence[Result | Exception]], *, max_waiting: int, timeout: float
     ) -> None:
-        self._do = do
-        self._max_waiting = max_waiting
-        self._timeout = timeout
+        self._do, self._max_waiting, self._timeout = do, max_waiting, timeout
         self._queue: SimpleQueue[_Job[Work, Result] | None] = SimpleQueue()  # None ends the thread
         self._thread: threading.Thread | None = None
-        self.n_waiting = 0
-        """The number of works that were accepted and not answered yet."""
+        self.n_waiting = 0  # the works that were accepted and not answered yet
 
     def start(self) -> None:
         """Start to process works, until :meth:`close`."""
@@ -66,22 +62,21 @@ class Batcher(Generic[Work, Result]):
     async def submit(self, work: Work, *, weight: int) -> Result:
         """Return the result of a work of about ``weight`` words.
 
-        Raises :class:`BusyError` at once if too many works are waiting, and :class:`TooSlowError` when it takes too
-        long; a work that has not been started by then is dropped.
+        Raises :class:`RefusedError` at once if too many works are waiting, and when it takes too long; a work that has
+        not been started by then is dropped.
         """
         if self._thread is None:
-            raise BusyError("the server is shutting down")
+            raise RefusedError("the server is shutting down", 503)
         if self.n_waiting >= self._max_waiting:
-            raise BusyError(f"{self.n_waiting} requests are waiting already; try again in a moment")
+            raise RefusedError(f"{self.n_waiting} requests are waiting already; try again in a moment", 503)
         answer: asyncio.Future[Result] = asyncio.get_running_loop().create_future()
         self.n_waiting += 1
         self._queue.put(_Job(work, weight, answer))
         try:
             return await asyncio.wait_for(answer, self._timeout)
         except asyncio.TimeoutError:
-            raise TooSlowError(
-                f"there was no answer within {self._timeout:g} seconds; send less at a time, or try again later"
-            ) from None
+            limit = f"there was no answer within {self._timeout:g} seconds"
+            raise RefusedError(f"{limit}; send less at a time, or try again later", 504) from None
 
     def _run(self, loop: asyncio.AbstractEventLoop) -> None:
         """Process batches until the queue ends."""

@@ -8,8 +8,7 @@ from contextlib import asynccontextmanager
 import anyio
 from starlette.requests import ClientDisconnect, Request
 
-from easyfirst.server.limits import Limits
-from easyfirst.server.refusals import BadRequestError, BusyError, SlowBodyError, TooLargeError
+from easyfirst.server.limits import Limits, RefusedError
 
 
 class Bodies:
@@ -23,31 +22,28 @@ class Bodies:
     async def read(self, request: Request) -> AsyncGenerator[bytes, None]:
         """Read the body of a request. It counts towards the total until the context ends."""
         announced = request.headers.get("content-length", "")
-        if announced.isascii() and announced.isdecimal() and int(announced[:20]) > self._limits.max_bytes:
-            raise self._too_large()
+        if announced.isascii() and announced.isdecimal():
+            self._check(int(announced[:20]), 0)
         parts: list[bytes] = []
+        size = 0
         try:
             try:
                 with anyio.fail_after(self._limits.timeout):
-                    await self._receive(request, parts)
+                    async for part in request.stream():
+                        size += len(part)
+                        self._check(size, self.n_bytes + len(part))
+                        parts.append(part)
+                        self.n_bytes += len(part)
             except TimeoutError:
-                raise SlowBodyError(f"the body did not arrive within {self._limits.timeout:g} seconds") from None
+                raise RefusedError(f"the body did not arrive within {self._limits.timeout:g} seconds", 408) from None
             except ClientDisconnect:
-                raise BadRequestError("the body is not complete") from None
+                raise RefusedError("the body is not complete", 400) from None
             yield b"".join(parts)
         finally:
             self.n_bytes -= sum(map(len, parts))
 
-    async def _receive(self, request: Request, parts: list[bytes]) -> None:
-        size = 0
-        async for part in request.stream():
-            size += len(part)
-            if size > self._limits.max_bytes:
-                raise self._too_large()
-            if self.n_bytes + len(part) > self._limits.max_bytes_waiting:
-                raise BusyError("too many large requests are waiting already; try again in a moment")
-            parts.append(part)
-            self.n_bytes += len(part)
-
-    def _too_large(self) -> TooLargeError:
-        return TooLargeError(f"the body has more than {self._limits.max_bytes:,} bytes; send several requests")
+    def _check(self, size: int, total: int) -> None:
+        if size > self._limits.max_bytes:
+            raise RefusedError(f"the body has more than {self._limits.max_bytes:,} bytes; send several requests", 413)
+        if total > self._limits.max_bytes_waiting:
+            raise RefusedError("too many large requests are waiting already; try again in a moment", 503)

@@ -16,7 +16,7 @@ from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from easyfirst.server.answers import to_json
-from easyfirst.server.refusals import ForbiddenError, RefusedError, WrongHostError
+from easyfirst.server.limits import RefusedError
 
 LOCAL = "localhost"
 JSON = "application/json"
@@ -52,7 +52,7 @@ class Guard:
         try:
             self._check(Headers(scope=scope))
         except RefusedError as error:
-            await refusal(error)(scope, receive, send_with_headers)
+            await error_response(error.status, str(error))(scope, receive, send_with_headers)
         else:
             await self._app(scope, receive, send_with_headers)
 
@@ -60,19 +60,15 @@ class Guard:
         host, origin = headers.get("host", ""), headers.get("origin")
         name = _name_in(f"//{host}")
         if name not in self._names and not _is_ip(name):
-            raise WrongHostError(f"{host!r} is not a host name of this server; if it should be, use --allow-host")
+            raise RefusedError(f"{host!r} is not a host name of this server; if it should be, use --allow-host", 421)
         if origin is not None and _name_in(origin) not in {name, *self._names}:
-            raise ForbiddenError(f"pages of {origin!r} may not use this server")
-
-
-def refusal(error: RefusedError) -> Response:
-    """Make the response to a refused request."""
-    return error_response(error.status, str(error), error.headers)
+            raise RefusedError(f"pages of {origin!r} may not use this server", 403)
 
 
 def error_response(status: int, message: str, headers: dict[str, str] | None = None) -> Response:
     """Make an error response: ``{"error": "..."}``. A long message, which may quote the input, is shortened."""
     shown = message if len(message) <= 500 else f"{message[:400]} ... {message[-90:]}"
+    headers = {"Retry-After": "1"} if status == 503 else headers
     return Response(to_json({"error": shown}), status, headers, media_type=JSON)
 
 

@@ -1,14 +1,16 @@
-"""The page with a form to type text into and, below it, the trees with their derivations.
+"""The page with a form to type text into and, below it, the trees with their derivations; and that about the API.
 
-The only script is that of ``render.html``, and the page works without it too.
+The only script is that of ``render.html``, and the pages work without it too.
 """
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 from importlib.resources import files
+from typing import Any
 from urllib.parse import parse_qs
 
 from easyfirst.confidence.estimates import rounded
@@ -20,17 +22,15 @@ from easyfirst.render.markup import element, escape
 from easyfirst.results.explanations import Explanation
 from easyfirst.results.parses import Parse, finite
 from easyfirst.server.answers import Answer
-from easyfirst.server.limits import Limits
+from easyfirst.server.limits import Limits, RefusedError
 from easyfirst.server.parse_request import ParseRequest, request_texts, request_words
-from easyfirst.server.refusals import BadRequestError
 
 KINDS = {
     "text": "text, to be split into sentences",
     "lines": "one sentence a line",
     "tokens": "one sentence a line, with spaces between all words",
 }
-EXPLAINED_WORDS = 500
-"""The most words with runners-up on the page: finding them takes three times as long as parsing."""
+EXPLAINED_WORDS = 500  # the most with runners-up: finding them takes three times as long as parsing
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,10 +65,10 @@ def read_form(body: bytes, form: Form) -> Form:
     try:
         values = parse_qs(body.decode("ascii"), keep_blank_values=True, errors="strict", max_num_fields=10)
     except ValueError:
-        raise BadRequestError("this is not what the form of this page sends") from None
+        raise RefusedError("this is not what the form of this page sends", 400) from None
     kind = values.get("kind", [form.kind])[-1]
     if kind not in form.kinds:
-        raise BadRequestError(f"kind is {kind!r}; it must be {' or '.join(form.kinds)}")
+        raise RefusedError(f"kind is {kind!r}; it must be {' or '.join(form.kinds)}", 400)
     return replace(form, kind=kind, text=values.get("text", [""])[-1].replace("\r\n", "\n"))
 
 
@@ -104,6 +104,58 @@ def frame(title: str, content: str) -> str:
         '<footer class="note"><a href="/">Parse</a> · <a href="/docs">API</a> · <a href="/model">Model</a></footer>\n'
         f"<script>{page_script()}</script>\n</body>\n</html>\n"
     )
+
+
+def draw_docs(description: dict[str, Any]) -> str:
+    """Draw a section for each operation and one for each schema."""
+    info = description["info"]
+    parts = [
+        element("h1", escape(info["title"])),
+        element("p", escape(info["description"])),
+        element("p", 'For programs: <a href="/openapi.json">openapi.json</a> (OpenAPI 3.1).'),
+    ]
+    for path, methods in description["paths"].items():
+        parts += [_draw_operation(path, method, operation) for method, operation in methods.items()]
+    parts.append(element("h2", "Values", id="values"))
+    for name, schema in description["components"]["schemas"].items():
+        parts.append(element("details", element("summary", escape(name), id=name) + _draw_json(schema)))
+    return frame(f"API – {info['title']}", "\n".join(parts))
+
+
+def _draw_operation(path: str, method: str, operation: dict[str, Any]) -> str:
+    name = f"{method}-{path.strip('/')}"
+    parts = [
+        element("h2", f"<code>{escape(f'{method.upper()} {path}')}</code> {escape(operation['summary'])}", id=name),
+        element("p", escape(operation.get("description", ""))),
+    ]
+    if body := operation.get("requestBody"):
+        [content] = body["content"].values()
+        examples = "".join(
+            element("p", escape(example["summary"])) + _draw_json(example["value"], indent=None)
+            for example in content.get("examples", {}).values()
+        )
+        parts.append(element("p", "Body, as JSON:") + examples)
+        parts.append(element("details", element("summary", "Schema of the body") + _draw_json(content["schema"])))
+    rows = "".join(
+        element(
+            "tr", element("td", status) + element("td", escape(answer["description"])) + element("td", _kind(answer))
+        )
+        for status, answer in operation["responses"].items()
+    )
+    head = element("tr", "".join(element("th", title, scope="col") for title in ("Status", "Meaning", "Answer")))
+    parts.append(element("table", element("thead", head) + element("tbody", rows)))
+    return element("section", "\n".join(parts), aria_labelledby=name)
+
+
+def _kind(answer: dict[str, Any]) -> str:
+    """Return a link to the schema of an answer."""
+    contents: dict[str, Any] = answer.get("content", {})
+    names = [content["schema"].get("$ref", "").rpartition("/")[2] for content in contents.values()]
+    return ", ".join(element("a", escape(name), href=f"#{name}") for name in names)
+
+
+def _draw_json(value: object, *, indent: int | None = 2) -> str:
+    return element("pre", escape(json.dumps(value, ensure_ascii=False, indent=indent)), tabindex=0)
 
 
 def _draw_form(form: Form, *, has_focus: bool = False) -> str:

@@ -10,16 +10,12 @@ from pydantic_core import from_json
 
 from easyfirst.inputs import Prepared
 from easyfirst.parser import Parser
-from easyfirst.server.limits import Limits
-from easyfirst.server.refusals import BadRequestError, RefusedError, TooLargeError
+from easyfirst.server.limits import Limits, RefusedError
 
 KEYS = ("text", "sentences", "tokens")
 EXAMPLE = 'as in {"text": "The fox jumps. It likes apples."}'
-CHARACTERS_PER_WORD = 5
-"""A rough mean, with white space, to estimate the work of a text."""
-EXPLAINING = 3
-"""The cost of explaining a word, relative to parsing it."""
-NUL = "\0"
+CHARACTERS_PER_WORD = 5  # a rough mean, with white space, to estimate the work of a text
+EXPLAINING = 3  # the cost of explaining a word, relative to parsing it
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,11 +23,9 @@ class ParseRequest:
     """Raw texts, or sentences in words."""
 
     texts: tuple[str, ...] = ()
-    one_sentence: bool = False
-    """Whether each text is one sentence."""
+    one_sentence: bool = False  # whether each text is one sentence
     sentences: tuple[Prepared, ...] = ()
-    max_explained: int = 0
-    """The most words to explain: as many sentences from the first on as fit."""
+    max_explained: int = 0  # the most words to explain: as many sentences from the first on as fit
 
     @property
     def weight(self) -> int:
@@ -44,7 +38,14 @@ class ParseRequest:
 
 def read_request(body: bytes, parser: Parser, limits: Limits) -> ParseRequest:
     """Read the body of a request and check it, as far as that is possible before texts are tokenized."""
-    values = _read_object(body)
+    try:
+        values = from_json(body, allow_inf_nan=False)
+    except ValueError as error:
+        hint = " (half of a pair of surrogates is no character)" if "hex escape" in str(error) else ""
+        raise RefusedError(f"the body is not JSON: {error}{hint}; send it {EXAMPLE}", 400) from None
+    if not isinstance(values, dict):
+        raise RefusedError(f"the body is {_kind(values)}; send an object, {EXAMPLE}")
+    values = cast("dict[str, Any]", values)
     unknown = [key for key in values if key not in KEYS]
     if unknown:
         raise RefusedError(f"unknown key {unknown[0]!r}; give one of text, sentences and tokens, {EXAMPLE}")
@@ -87,29 +88,15 @@ def request_words(items: Sequence[Any], parser: Parser, limits: Limits) -> Parse
 def check_words(n_words: int, limits: Limits, least: str = "") -> None:
     """Raise an error if a request has too many words."""
     if n_words > limits.max_words:
-        raise TooLargeError(
-            f"the request has {least}{n_words:,} words; this server takes up to {limits.max_words:,} at a time: "
-            "send several requests"
-        )
+        limit = f"this server takes up to {limits.max_words:,} at a time: send several requests"
+        raise RefusedError(f"the request has {least}{n_words:,} words; {limit}", 413)
 
 
 def check_length(n_words: int, name: str, limits: Limits) -> None:
     """Raise an error if a sentence has too many words."""
     if n_words > limits.max_sentence_words:
-        raise RefusedError(
-            f"{name} has {n_words:,} words; this server takes up to {limits.max_sentence_words:,}: split it"
-        )
-
-
-def _read_object(body: bytes) -> dict[str, Any]:
-    try:
-        values = from_json(body, allow_inf_nan=False)
-    except ValueError as error:
-        hint = " (half of a pair of surrogates is no character)" if "hex escape" in str(error) else ""
-        raise BadRequestError(f"the body is not JSON: {error}{hint}; send it {EXAMPLE}") from None
-    if not isinstance(values, dict):
-        raise RefusedError(f"the body is {_kind(values)}; send an object, {EXAMPLE}")
-    return cast("dict[str, Any]", values)
+        limit = f"this server takes up to {limits.max_sentence_words:,}"
+        raise RefusedError(f"{name} has {n_words:,} words; {limit}: split it")
 
 
 def _list_of(value: object, key: str, what: str) -> list[Any]:
@@ -125,5 +112,5 @@ def _kind(value: object) -> str:
 
 
 def _check_characters(text: str, name: str) -> None:
-    if NUL in text:
+    if "\0" in text:
         raise RefusedError(f"{name} has a NUL character (U+0000) in it; take it out")

@@ -5,9 +5,6 @@ from __future__ import annotations
 import os
 import signal
 import socket
-from collections.abc import Generator
-from contextlib import contextmanager
-from types import FrameType
 
 import uvicorn
 
@@ -39,8 +36,7 @@ def bind(host: str, port: int) -> socket.socket:
 
 def address_of(listening: socket.socket) -> str:
     """Return the URL of the server for a browser on this machine."""
-    host: str = listening.getsockname()[0]
-    port: int = listening.getsockname()[1]
+    host, port = listening.getsockname()[:2]
     host = "127.0.0.1" if host == "0.0.0.0" else "::1" if host == "::" else host
     return f"http://[{host}]:{port}/" if ":" in host else f"http://{host}:{port}/"
 
@@ -58,20 +54,10 @@ def run(app: Guard, listening: socket.socket, limits: Limits, *, log_requests: b
         limit_concurrency=limits.max_connections,
         timeout_graceful_shutdown=round(limits.timeout) + 1,
     )
-    with _signals_are_harmless():
-        uvicorn.Server(config).run(sockets=[listening])
-
-
-@contextmanager
-def _signals_are_harmless() -> Generator[None, None, None]:
-    """Ignore the signal that stopped uvicorn, which raises it again afterwards."""
-
-    def ignore(number: int, frame: FrameType | None) -> None:
-        pass
-
-    before = {number: signal.signal(number, ignore) for number in (signal.SIGINT, signal.SIGTERM)}
+    # uvicorn raises the signal that stopped it again afterwards
+    before = {number: signal.signal(number, lambda number, frame: None) for number in (signal.SIGINT, signal.SIGTERM)}
     try:
-        yield
+        uvicorn.Server(config).run(sockets=[listening])
     finally:
         for number, handler in before.items():
             signal.signal(number, handler)

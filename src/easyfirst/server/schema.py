@@ -19,23 +19,29 @@ ROOT = "Null for the root, which is left at the end."
 NO_CHOICE = "Also null if there was no such action."
 
 
-class _Asked(BaseModel):
+class _Whole(BaseModel):
+    """A value with no other keys than those described."""
+
     model_config = ConfigDict(extra="forbid")
 
 
-class TextAsked(_Asked):
+class _Answer(BaseModel):
+    model_config = ConfigDict(extra="allow")
+
+
+class TextAsked(_Whole):
     """A raw text, which is split into sentences."""
 
     text: Text = Field(description="The text.", examples=["The fox jumps. It likes apples."])
 
 
-class SentencesAsked(_Asked):
+class SentencesAsked(_Whole):
     """Raw texts that are one sentence each."""
 
     sentences: list[Text] = Field(description="The sentences.", examples=[["The fox jumps.", "It likes apples."]])
 
 
-class TokensAsked(_Asked):
+class TokensAsked(_Whole):
     """Sentences in words. A word may have a tag (UPOS, or XPOS if the model reads nothing else) or both; the model's
     tagger predicts a tag that is null or empty."""
 
@@ -56,17 +62,7 @@ def body_of_parse() -> dict[str, Any]:
     return {"required": True, "content": {"application/json": {"schema": schema, "examples": examples}}}
 
 
-class _Answer(BaseModel):
-    model_config = ConfigDict(extra="allow")
-
-
-class _WholeAnswer(BaseModel):
-    """An answer with no other keys than those described."""
-
-    model_config = ConfigDict(extra="forbid")
-
-
-class WordAnswer(_WholeAnswer):
+class WordAnswer(_Whole):
     """A word, its head, and how that was decided."""
 
     id: int = Field(description="From 1.")
@@ -90,7 +86,7 @@ class WordAnswer(_WholeAnswer):
     )
 
 
-class TokenAnswer(_WholeAnswer):
+class TokenAnswer(_Whole):
     """A token's place in the text, and the words it consists of."""
 
     start: int
@@ -98,7 +94,7 @@ class TokenAnswer(_WholeAnswer):
     words: tuple[int, int] = Field(description="The ids of its first and its last word.")
 
 
-class SentenceAnswer(_WholeAnswer):
+class SentenceAnswer(_Whole):
     """A sentence as easyfirst parse --to json writes it. Keys described in brackets are there for texts only."""
 
     confidence: Probability = Field(description=f"The probability that the whole tree is right. {UNCALIBRATED}")
