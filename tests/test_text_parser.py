@@ -185,7 +185,7 @@ class TestMisuse:
             Parser(small_model(tags))("Some text.")
 
     def test_other_things_than_texts(self, nlp: Parser) -> None:
-        with pytest.raises(InputError, match=r"a text is needed, not list; for lists of words there is parse\(\)"):
+        with pytest.raises(InputError, match=r"expected a text, got list; for lists of words use parse\(\)"):
             nlp(["a", "b"])  # type: ignore[arg-type]
         with pytest.raises(InputError, match=r"give a list of texts: \[text\]"):
             nlp.read("text")

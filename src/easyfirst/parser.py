@@ -123,7 +123,7 @@ class Parser:
     def __call__(self, text: str) -> Document:
         """Parse a text of any length."""
         if not isinstance(text, str):  # pyright: ignore[reportUnnecessaryIsInstance]
-            raise InputError(f"a text is needed, not {type(text).__name__}; for lists of words there is parse()")
+            raise InputError(f"expected a text, got {type(text).__name__}; for lists of words use parse()")
         return next(self.read([text]))
 
     def __repr__(self) -> str:

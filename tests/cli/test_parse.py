@@ -203,5 +203,5 @@ def test_unknown_tags_give_a_warning(run: Run, xpos_model: Path, data: Path) -> 
     assert b"warning" not in run("parse", "--model", xpos_model, stdin=content).stderr
     foreign = b"1\tYes\t_\t_\tFOREIGN\t_\t_\t_\t_\t_\n\n"
     done = run("parse", "--model", xpos_model, stdin=foreign)
-    assert b"warning: the model does not know 100% of the XPOS tags" in done.stderr
+    assert b"warning: 100% of the XPOS tags are unknown to the model" in done.stderr
     assert not run("parse", "--model", xpos_model, "--quiet", stdin=foreign).stderr

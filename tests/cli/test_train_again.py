@@ -65,7 +65,7 @@ class TestAgain:
         before = contents(out)
         done = train(TRAIN, "-o", out, "--epochs", "1", "--resume")
         assert done.code == 0
-        assert "nothing to do after epoch 1; ask for more with --epochs\n" in done.stderr
+        assert "already trained for 1 epoch; raise --epochs to continue\n" in done.stderr
         assert f"the model is in {out}\n" in done.stderr
         assert contents(out) == before
 
@@ -79,7 +79,7 @@ class TestAgain:
             ([TRAIN, "--dev", dev], "data (dev was None); resume with the same data"),
         ):
             error = train(*arguments, "-o", out, "--epochs", "2", "--resume").error
-            assert error.startswith(f"{out / 'training'}: was trained with other ")
+            assert error.startswith(f"{out / 'training'}: the run used different ")
             assert error.endswith(message)
         assert contents(out) == before
 

@@ -104,10 +104,10 @@ class TestOptions:
             (["--max-embeddings", "3"], "--max-embeddings needs --embeddings"),
             (["--embedding-bits", "4"], "--embedding-bits needs --embeddings"),
             (["--embedding-bits", "5", "--embeddings", "v.txt"], "--embedding-bits is 8 or 4, not 5"),
-            (["--embedding-bits", "4", "--embeddings", "v.txt"], "--embedding-bits is for vectors that are not"),
+            (["--embedding-bits", "4", "--embeddings", "v.txt"], "--embedding-bits is for frozen vectors"),
             (["--gold-tags"], "--gold-tags is for models with a tagger; "),
             (["--no-spaces"], "--no-spaces is for the tokenizer, which is not trained; leave it out, or name it"),
-            (["--resume", "--overwrite"], "--resume goes on with a run and --overwrite replaces it; choose one"),
+            (["--resume", "--overwrite"], "--resume and --overwrite cannot be combined; choose one"),
         ],
         ids=lambda value: " ".join(value) if isinstance(value, list) else "",
     )

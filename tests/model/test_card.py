@@ -48,7 +48,7 @@ def test_the_card_names_model_date_version_and_licence(facts: CardFacts) -> None
 
 def test_a_licence_that_is_not_given_is_called_so(facts: CardFacts) -> None:
     card = write_card(dataclasses.replace(facts, licence=None))
-    assert "- Licence: not stated: ask whoever trained it\n" in card
+    assert "- Licence: not stated (set it with --licence)\n" in card
 
 
 def test_files_are_named_without_directories(facts: CardFacts) -> None:

@@ -23,7 +23,7 @@ from easyfirst.parser import Parser
 from easyfirst.server.answers import Answer, Answerer, to_json
 from easyfirst.server.limits import Limits, RefusedError
 from easyfirst.server.parse_request import ParseRequest, read_request
-from easyfirst.server.schema import ParseAnswer
+from easyfirst.server.schema import ParseResponse
 from tests.calibrations import BY_HAND
 from tests.small_models import small_model, small_tagger, small_tokenizer
 
@@ -89,13 +89,13 @@ def test_every_key_is_described(body: dict[str, Any], calibration: Calibration |
     parser = Parser(replace(PARSER.model, calibration=calibration), tokenizer=PARSER.tokenizer, tagger=PARSER.tagger)
     [answers] = answers_to(request(body), answerer=Answerer(parser, LIMITS))
     values = {"model": {"name": "x", "easyfirst_version": None}, "sentences": answers}
-    described = ParseAnswer.model_validate_json(to_json(values), strict=True)
+    described = ParseResponse.model_validate_json(to_json(values), strict=True)
     assert described.model_dump(mode="json", exclude_unset=True) == json.loads(to_json(values))
     assert (described.sentences[0].words[0].arc_confidence is None) == (calibration is None)
     for place in (answers[0], answers[0]["words"][0], *answers[0].get("tokens", [])[:1]):
         place["new"] = 1
         with pytest.raises(ValidationError, match="new"):
-            ParseAnswer.model_validate_json(to_json(values))
+            ParseResponse.model_validate_json(to_json(values))
         del place["new"]
 
 

@@ -159,7 +159,7 @@ def test_openapi_and_its_page(server: Server) -> None:
     description = server.ask("GET", "/openapi.json").json
     assert set(description["paths"]) == {"/parse", "/model", "/health"}
     page = server.ask("GET", "/docs").body.decode()
-    for text in ("POST /parse", "GET /health", "ParseAnswer", "3,000 words", "Retry-After"):
+    for text in ("POST /parse", "GET /health", "ParseResponse", "3,000 words", "Retry-After"):
         assert text in page
     addresses = re.findall(r"""(?:src|href|action)=["']?([^"'> ]*)""", page)
     assert {address[:1] for address in addresses} <= {"/", "#", "d"}

@@ -90,7 +90,7 @@ class TestResume:
         job = Job(train=TOY, out=tmp_path / "m")
         train(job, config_of(), Listener())
         before = contents(tmp_path / "m")
-        with pytest.raises(ConfigError, match=rf"was trained with other settings \({name}\); resume with the same"):
+        with pytest.raises(ConfigError, match=rf"the run used different settings \({name}\); resume with the same"):
             train(job, config_of(**{"epochs": 2} | changes), Listener(), resume=True)
         assert contents(tmp_path / "m") == before
 
@@ -101,7 +101,7 @@ class TestResume:
         other.write_bytes(TOY.read_bytes().replace(b"bread", b"cakes"))
         for train_file, dev_file, name in ((other, dev, "train"), (TOY, other, "dev"), (TOY, None, "dev")):
             job = Job(train=train_file, out=tmp_path / "m", dev=dev_file)
-            with pytest.raises(ConfigError, match=rf"was trained with other data \({name}\); resume with the same"):
+            with pytest.raises(ConfigError, match=rf"the run used different data \({name}\); resume with the same"):
                 train(job, config_of(epochs=2), Listener(), resume=True)
         assert contents(tmp_path / "m") == before
 
@@ -116,7 +116,7 @@ class TestResume:
         train(Job(train=TOY, out=tmp_path / "m"), config_of(), Listener())
         (tmp_path / "vectors.txt").write_text("the 1 2\ndog 2 1\n")
         job = Job(train=TOY, out=tmp_path / "m", vectors=tmp_path / "vectors.txt")
-        with pytest.raises(ConfigError, match=r"was trained with other data \(vectors was None\)"):
+        with pytest.raises(ConfigError, match=r"the run used different data \(vectors was None\)"):
             train(job, config_of(epochs=2), Listener(), resume=True)
 
     def test_the_same_data_elsewhere(self, tmp_path: Path) -> None:

@@ -124,7 +124,7 @@ class TestEmbeddings:
         other = tmp_path / "other.txt"
         other.write_text(vectors.read_text().replace("dog", "cat"))
         for path in (other, None):
-            with pytest.raises(ConfigError, match=r"was trained with other data \(vectors\)"):
+            with pytest.raises(ConfigError, match=r"the run used different data \(vectors\)"):
                 train(Job(train=TOY, out=tmp_path / "m", vectors=path), config_of(epochs=2), Listener(), resume=True)
         assert contents(tmp_path / "m") == before
         vectors.rename(tmp_path / "renamed.txt")

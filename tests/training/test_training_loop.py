@@ -133,7 +133,7 @@ def test_a_resumed_run_is_the_same_bit_for_bit(tmp_path: Path) -> None:
 
 def test_another_run_is_not_resumed(tmp_path: Path) -> None:
     learn(Signs(fingerprint={"train": "a"}), tmp_path)
-    with pytest.raises(ConfigError, match=r"other settings \(dropout was 0\.1\); resume with the same settings"):
+    with pytest.raises(ConfigError, match=r"different settings \(dropout was 0\.1\); resume with the same settings"):
         learn(Signs(replace(CONFIG, dropout=0.2), fingerprint={"train": "a"}), tmp_path, resume=True)
     for other, difference in (
         ({"train": "b"}, "train was a"),
@@ -141,7 +141,7 @@ def test_another_run_is_not_resumed(tmp_path: Path) -> None:
         ({}, "train was a"),
     ):
         with pytest.raises(
-            ConfigError, match=rf"{tmp_path}: was trained with other data or settings \({difference}\);"
+            ConfigError, match=rf"{tmp_path}: the run used different data or settings \({difference}\);"
         ):
             learn(Signs(fingerprint=other), tmp_path, resume=True)
 

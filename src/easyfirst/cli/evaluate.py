@@ -191,7 +191,7 @@ def _show_confidence(reliability: ReliabilityReport, console: Console) -> None:
     """Print how well the confidence is calibrated, and the error rate of the most confident parts."""
     coverages = (f"{100 * share:g} %" for share, _ in reliability.arcs.risks)
     right = _table("confidence", "right %", "mean confidence %", "ECE")
-    wrong = _table("wrong % of the surest", *coverages)
+    wrong = _table("error % by coverage", *coverages)
     for name, found in (("arcs", reliability.arcs), ("labels", reliability.labels), ("trees", reliability.trees)):
         right.add_row(name, f"{100 * found.accuracy:.2f}", f"{100 * found.confidence:.2f}", f"{found.ece:.4f}")
         wrong.add_row(name, *(f"{100 * risk:.2f}" for _, risk in found.risks))

@@ -152,7 +152,7 @@ def _show(facts: dict[str, Any]) -> None:
     if external is not None:
         words.append(f"external vectors of {external['words']:,} words ({external['dim']} dimensions)")
     bilstm = f"BiLSTM of {network['bilstm_layers']} layers" if network["bilstm_layers"] else "no BiLSTM"
-    bilstm += ", whose directions meet after each" if network["bilstm_layers"] and network["deep_bilstm"] else ""
+    bilstm += ", directions joined after each layer" if network["bilstm_layers"] and network["deep_bilstm"] else ""
     spelling = (
         f", characters {network['character_dim']} to {network['spelling_dim']}" if network["spelling_dim"] else ""
     )
@@ -167,9 +167,9 @@ def _show(facts: dict[str, Any]) -> None:
         "preset": facts["preset"],
         "parts": ", ".join(facts["parts"]),
         "reads": facts["reads"],
-        "gives": ", ".join(facts["gives"]),
+        "writes": ", ".join(facts["gives"]),
         "needs tags": " and ".join(kind.upper() for kind in facts["needs_tags"]) or "none",
-        "knows": ", ".join(words),
+        "vocabulary": ", ".join(words),
         "words": f"word {network['word_dim']}, tag {network['tag_dim']}{spelling}, "
         f"vector {network['vector_dim']}; {bilstm}",
         "trees": f"{network['rnn'].upper()} {trees}; relation {network['relation_dim']}",

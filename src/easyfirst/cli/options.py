@@ -27,7 +27,7 @@ ModelOutput = Annotated[Path, Option("--out", "-o", metavar="DIR", help="The dir
 Overwrite = Annotated[bool, Option("--overwrite", help="Replace a model that is in DIR.")]
 Quiet = Annotated[bool, Option("--quiet", "-q", help="Print nothing but errors on stderr.")]
 Threads = Annotated[
-    int | None, Option(min=1, help="Threads of the linear algebra; default (and best): 1, or OMP_NUM_THREADS.")
+    int | None, Option(min=1, help="The number of threads; default: OMP_NUM_THREADS or 1, usually the fastest.")
 ]
 Misc = Annotated[
     bool,

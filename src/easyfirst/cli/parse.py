@@ -156,7 +156,7 @@ class _Tally:
         for kind, n in self._n_unknown.items():
             if warns and n > MANY_UNKNOWN * self._n_words:
                 print(
-                    f"warning: the model does not know {n / self._n_words:.0%} of the {kind.upper()} tags; "
+                    f"warning: {n / self._n_words:.0%} of the {kind.upper()} tags are unknown to the model; "
                     "are they of another tagset than its treebank's?",
                     file=sys.stderr,
                 )

@@ -31,11 +31,11 @@ def serve(
     allow_host: Annotated[
         list[str] | None, Option(metavar="NAME", help="Another host name of this machine. Repeatable.")
     ] = None,
-    max_bytes: Annotated[int, Option(min=1, help="The most bytes in a request.")] = 1_000_000,
-    max_words: Annotated[int, Option(min=1, help="The most words in a request.")] = 10_000,
-    max_sentence_words: Annotated[int, Option(min=1, help="The most words in a sentence.")] = 1_000,
-    max_waiting: Annotated[int, Option(min=1, help="The most requests that may wait; any more get a 503.")] = 256,
-    timeout: Annotated[float, Option(min=0.1, help="The seconds that a request may take.")] = 30.0,
+    max_bytes: Annotated[int, Option(min=1, help="The maximum size of a request in bytes.")] = 1_000_000,
+    max_words: Annotated[int, Option(min=1, help="The maximum number of words in a request.")] = 10_000,
+    max_sentence_words: Annotated[int, Option(min=1, help="The maximum number of words in a sentence.")] = 1_000,
+    max_waiting: Annotated[int, Option(min=1, help="The maximum number of waiting requests; others get a 503.")] = 256,
+    timeout: Annotated[float, Option(min=0.1, help="The maximum time of a request in seconds.")] = 30.0,
     threads: Threads = None,
     log_requests: Annotated[bool, Option("--log-requests", help="Print a line for every request.")] = False,
 ) -> None:

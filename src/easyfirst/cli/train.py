@@ -37,7 +37,7 @@ def train(
         str,
         Option(
             metavar="NAME",
-            help="A row of the paper's tables: bottom-up, htlstm or paper; or strong, which goes past it.",
+            help="A row of the paper's tables: bottom-up, htlstm or paper; or strong, the most accurate.",
         ),
     ] = "paper",
     tags: Annotated[
@@ -45,7 +45,7 @@ def train(
         Option(help="The tags the parser reads: upos, xpos, both or none. Default: upos; with a tagger all there are."),
     ] = None,
     gold_tags: Annotated[
-        bool, Option("--gold-tags", help="With a tagger: let the parser learn from the treebank's tags all the same.")
+        bool, Option("--gold-tags", help="With a tagger: train the parser on gold tags, not on predicted ones.")
     ] = False,
     embeddings: Annotated[
         Path | None, Option(metavar="FILE", help="Word vectors: word2vec or GloVe text, .gz, or .npz.")
@@ -55,12 +55,10 @@ def train(
     ] = None,
     embedding_bits: Annotated[
         int,
-        Option(
-            metavar="8|4", help="Of each number of vectors that are not trained further; with 4 the model is smaller."
-        ),
+        Option(metavar="8|4", help="The bits per number of frozen vectors; with 4 the model is smaller."),
     ] = 8,
     freeze_embeddings: Annotated[
-        bool, Option("--freeze-embeddings", help="Do not train these further (always so with a tagger).")
+        bool, Option("--freeze-embeddings", help="Freeze the word vectors (always on with a tagger).")
     ] = False,
     no_dynamic_oracle: Annotated[
         bool, Option("--no-dynamic-oracle", help="Follow correct actions only while training.")
@@ -72,7 +70,7 @@ def train(
         int | None, Option(help="The parser's passes over the treebank (default 20; strong: 12).")
     ] = None,
     seed: Annotated[int | None, Option(help="The same seed gives the same model (default 1).")] = None,
-    folds: Annotated[int, Option(min=2, help="Of the jackknifing that predicts the parser's tags.")] = 5,
+    folds: Annotated[int, Option(min=2, help="The number of jackknifing folds that predict the parser's tags.")] = 5,
     jobs: Annotated[int, Option(min=1, help="Folds to train at a time, each a process.")] = 1,
     setting: Annotated[
         list[str] | None,
@@ -83,22 +81,23 @@ def train(
         ),
     ] = None,
     licence: Annotated[str | None, Option(help="The model's licence, for its card.")] = None,
-    resume: Annotated[bool, Option("--resume", help="Go on with the run in DIR where it stopped.")] = False,
+    resume: Annotated[bool, Option("--resume", help="Resume the run in DIR.")] = False,
     overwrite: Overwrite = False,
     threads: Threads = None,
     quiet: Quiet = False,
 ) -> None:
-    """Train a parser on a treebank, or all that is needed to go from text to trees.
+    """Train a parser on a treebank, or a complete model from text to trees.
 
     \b
+    Examples:
       easyfirst train train.conllu --dev dev.conllu --out my-model --parts all
       easyfirst train train.conllu --dev dev.conllu --out my-parser
       easyfirst train train.conllu --dev dev.conllu --out my-parser --resume
       easyfirst train train.conllu --dev dev.conllu --out small --set network.tree_dim=100
 
     DIR can be used as a model after the parser's first epoch. DIR/training/metrics.jsonl has a line for each epoch.
-    A tokenizer and a tagger are trained before the parser, which then learns from predicted tags, also if the tagger
-    has been in DIR before.
+    A tokenizer and a tagger are trained before the parser, which then learns from predicted tags, even if DIR already
+    has a tagger.
     """
     set_threads(threads)
     require_torch("training")
@@ -114,7 +113,7 @@ def train(
         tables |= {part: {"seed": seed, **tables[part]} for part in ("tagger", "tokenizer")}
     _check_embeddings(embeddings, freeze=freeze_embeddings, limit=max_embeddings, bits=embedding_bits)
     if resume and overwrite:
-        raise ConfigError("--resume goes on with a run and --overwrite replaces it; choose one of them")
+        raise ConfigError("--resume and --overwrite cannot be combined; choose one of them")
     config = make_config(preset, network=tables["network"], training=tables["training"])
 
     from easyfirst.training.data import Job  # only after the settings are checked: PyTorch starts slowly
@@ -161,7 +160,7 @@ def _pipeline(
     named = PARTS if parts == "all" else tuple(part.strip() for part in parts.split(","))
     with_tagger = "tagger" in named or (job.out / "tagger" / "config.json").is_file()
     if job.vector_bits != 8 and not (with_tagger or config.training.freeze_external):
-        raise ConfigError("--embedding-bits is for vectors that are not trained further: add --freeze-embeddings")
+        raise ConfigError("--embedding-bits is for frozen vectors; add --freeze-embeddings")
     if gold_tags and not with_tagger:
         raise ConfigError("--gold-tags is for models with a tagger; without one, the parser learns from them anyway")
     if no_spaces and "tokenizer" not in named:
@@ -220,7 +219,8 @@ def _run(job: Job, pipeline: PipelineConfig, report: TrainingReport, *, resume: 
         report.note(f"stopped; {hint}")
         raise
     if "parser" in histories and not report.has_trained_parser:
-        report.note(f"nothing to do after epoch {len(histories['parser'])}; ask for more with --epochs")
+        n = len(histories["parser"])
+        report.note(f"already trained for {n} epoch{'s' * (n != 1)}; raise --epochs to continue")
     if not (out / "config.json").is_file():
         there = [part for part in ("tokenizer", "tagger") if (out / part / "config.json").is_file()]
         places = ", ".join(f"the {part} is in {out / part}" for part in there)

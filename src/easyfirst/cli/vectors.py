@@ -42,7 +42,7 @@ def vectors(
     ] = None,
     dim: Annotated[int, Option(min=1, help="The dimensions of a new vector.")] = 100,
     window: Annotated[int, Option(min=1, max=10, help="The neighbours that count on each side.")] = 2,
-    min_count: Annotated[int, Option(min=1, help="The least number of times that a word must occur.")] = 3,
+    min_count: Annotated[int, Option(min=1, help="The minimum count of a word.")] = 3,
     threads: Annotated[
         int | None, Option(min=1, help="Threads to compute with; default: 1, or OMP_NUM_THREADS.")
     ] = None,

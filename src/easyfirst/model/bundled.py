@@ -17,7 +17,7 @@ def bundled_models() -> dict[str, Path]:
 
 
 def hides_directory(name: str) -> bool:
-    """Whether a name refers to a bundled model although another directory has that name."""
+    """Return whether a name refers to a bundled model although another directory has that name."""
     path, bundled = Path(name), bundled_models().get(name)
     return bundled is not None and path.is_dir() and not path.samefile(bundled)
 

@@ -16,7 +16,7 @@ from easyfirst.treebank.scores import Scores
 if TYPE_CHECKING:
     from easyfirst.model.parser_store import ParserModel
 
-NO_LICENCE = "not stated: ask whoever trained it"
+NO_LICENCE = "not stated (set it with --licence)"
 
 _SCORES = re.compile(r"^\| ([^|]+) \| ([0-9.]+) \| ([0-9.]+) \| ([0-9,]+) \|$", re.MULTILINE)
 """A row of the table of scores: convention, UAS, LAS, words."""

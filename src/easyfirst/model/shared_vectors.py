@@ -66,7 +66,7 @@ class SharedVectors:
 
 
 def same_vectors(one: SharedVectors | None, other: SharedVectors | None) -> bool:
-    """Whether two parts use the same vectors, or both none."""
+    """Return whether two parts use the same vectors, or both none."""
     if one is None or other is None:
         return one is other
     return one.rows == other.rows and one.sha256 == other.sha256

@@ -209,7 +209,7 @@ class TokenizerVocabulary:
 
 
 def is_rewritten(form: str, words: Sequence[str]) -> bool:
-    """Whether a token has several words that are not its substrings."""
+    """Return whether a token has several words that are not its substrings."""
     return len(words) > 1 and "".join(form.split()) != "".join("".join(words).split())
 
 

@@ -104,8 +104,8 @@ def _levels(arcs: Sequence[tuple[int, int, int]]) -> dict[int, int]:
 
 
 def _touch(arc: tuple[int, int, int], other: tuple[int, int, int]) -> bool:
-    """Whether one arc ends at the word where the other begins, so that they would look like one arc. If that word is
-    the head of both, they may share a column."""
+    """Return whether one arc ends where the other begins, so that they would look like one arc. If that word is the
+    head of both, they may share a column."""
     (first, last, m), (other_first, other_last, other_m) = sorted((arc, other))
     return last == other_first and not (m == first and other_m == other_last)
 

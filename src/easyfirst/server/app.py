@@ -98,15 +98,15 @@ class _Service:
             self.parse,
             methods=["POST"],
             summary="Parse text, or sentences in words",
-            responses=_responses(schema.ParseAnswer, *REFUSALS),
+            responses=_responses(schema.ParseResponse, *REFUSALS),
             openapi_extra={"requestBody": schema.body_of_parse()},
         )
-        add("/model", self.model, summary="Describe the model", responses=_responses(schema.ModelAnswer, *ALWAYS))
+        add("/model", self.model, summary="Describe the model", responses=_responses(schema.ModelResponse, *ALWAYS))
         add(
             "/health",
             self.health,
             summary="Check that the server is running",
-            responses=_responses(schema.HealthAnswer, *ALWAYS),
+            responses=_responses(schema.HealthResponse, *ALWAYS),
         )
         add("/", self.page, include_in_schema=False)
         add("/", self.page_with_trees, methods=["POST"], include_in_schema=False)
@@ -164,7 +164,7 @@ class _Service:
 
 
 def _responses(model: type[BaseModel], *statuses: int) -> dict[int | str, dict[str, Any]]:
-    refusals = {status: {"model": schema.ErrorAnswer, "description": REFUSALS[status]} for status in statuses}
+    refusals = {status: {"model": schema.ErrorResponse, "description": REFUSALS[status]} for status in statuses}
     return {200: {"model": model, "description": model.__doc__}, **refusals}
 
 

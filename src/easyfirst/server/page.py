@@ -26,9 +26,9 @@ from easyfirst.server.limits import Limits, RefusedError
 from easyfirst.server.parse_request import ParseRequest, request_texts, request_words
 
 KINDS = {
-    "text": "text, to be split into sentences",
-    "lines": "one sentence a line",
-    "tokens": "one sentence a line, with spaces between all words",
+    "text": "raw text",
+    "lines": "one sentence per line",
+    "tokens": "tokenized, one sentence per line",
 }
 EXPLAINED_WORDS = 500  # the most with runners-up: finding them takes three times as long as parsing
 

@@ -7,11 +7,11 @@ from typing import Annotated, Any
 from pydantic import BaseModel, ConfigDict, Field, RootModel
 
 Text = Annotated[str, Field(pattern=r"^[^\x00]*$")]
-Form = Annotated[str, Field(pattern=r"^[^\x00\t\n\r]+$")]
+WordForm = Annotated[str, Field(pattern=r"^[^\x00\t\n\r]+$")]
 Tag = Annotated[str, Field(pattern=r"^[^\x00\t\n\r]*$")] | None
-Words = Annotated[list[Form], Field(min_length=1)]
-WordsWithTag = Annotated[list[tuple[Form, Tag]], Field(min_length=1)]
-WordsWithTags = Annotated[list[tuple[Form, Tag, Tag]], Field(min_length=1)]
+Words = Annotated[list[WordForm], Field(min_length=1)]
+WordsWithTag = Annotated[list[tuple[WordForm, Tag]], Field(min_length=1)]
+WordsWithTags = Annotated[list[tuple[WordForm, Tag, Tag]], Field(min_length=1)]
 Probability = Annotated[float, Field(ge=0, le=1)] | None
 
 UNCALIBRATED = "Null if the model has no calibration."
@@ -25,23 +25,23 @@ class _Whole(BaseModel):
     model_config = ConfigDict(extra="forbid")
 
 
-class _Answer(BaseModel):
+class _Response(BaseModel):
     model_config = ConfigDict(extra="allow")
 
 
-class TextAsked(_Whole):
+class TextRequest(_Whole):
     """A raw text, which is split into sentences."""
 
     text: Text = Field(description="The text.", examples=["The fox jumps. It likes apples."])
 
 
-class SentencesAsked(_Whole):
+class SentencesRequest(_Whole):
     """Raw texts that are one sentence each."""
 
     sentences: list[Text] = Field(description="The sentences.", examples=[["The fox jumps.", "It likes apples."]])
 
 
-class TokensAsked(_Whole):
+class TokensRequest(_Whole):
     """Sentences in words. A word may have a tag (UPOS, or XPOS if the model reads nothing else) or both; the model's
     tagger predicts a tag that is null or empty."""
 
@@ -53,16 +53,16 @@ class TokensAsked(_Whole):
 
 def body_of_parse() -> dict[str, Any]:
     """Return the body of POST /parse for the OpenAPI description: one of three, with an example for each."""
-    kinds = (TextAsked, SentencesAsked, TokensAsked)
+    kinds = (TextRequest, SentencesRequest, TokensRequest)
     examples: dict[str, Any] = {}
     for kind in kinds:
         [(name, field)] = kind.model_fields.items()
         examples[name] = {"summary": " ".join((kind.__doc__ or "").split()), "value": {name: (field.examples or [])[0]}}
-    schema = {"title": "ParseAsked", "oneOf": [kind.model_json_schema() for kind in kinds]}
+    schema = {"title": "ParseRequest", "oneOf": [kind.model_json_schema() for kind in kinds]}
     return {"required": True, "content": {"application/json": {"schema": schema, "examples": examples}}}
 
 
-class WordAnswer(_Whole):
+class WordResponse(_Whole):
     """A word, its head, and how that was decided."""
 
     id: int = Field(description="From 1.")
@@ -86,7 +86,7 @@ class WordAnswer(_Whole):
     )
 
 
-class TokenAnswer(_Whole):
+class TokenResponse(_Whole):
     """A token's place in the text, and the words it consists of."""
 
     start: int
@@ -94,32 +94,32 @@ class TokenAnswer(_Whole):
     words: tuple[int, int] = Field(description="The ids of its first and its last word.")
 
 
-class SentenceAnswer(_Whole):
+class SentenceResponse(_Whole):
     """A sentence as easyfirst parse --to json writes it. Keys described in brackets are there for texts only."""
 
     confidence: Probability = Field(description=f"The probability that the whole tree is right. {UNCALIBRATED}")
-    words: list[WordAnswer]
+    words: list[WordResponse]
     document: int | None = Field(None, description="(The number of its text, from 1.)")
     document_start: int | None = Field(None, description="(The start of that text in the request: 0.)")
     text: str | None = Field(None, description="(The text of the sentence.)")
-    tokens: list[TokenAnswer] | None = Field(None, description="(The places of the tokens in the text.)")
+    tokens: list[TokenResponse] | None = Field(None, description="(The places of the tokens in the text.)")
 
 
-class ModelName(_Answer):
+class ModelName(_Response):
     """The model that parsed the request."""
 
     name: str
     easyfirst_version: str | None = Field(description="The version of easyfirst that made it.")
 
 
-class ParseAnswer(_Answer):
+class ParseResponse(_Response):
     """The trees, in the order of the request."""
 
     model: ModelName
-    sentences: list[SentenceAnswer]
+    sentences: list[SentenceResponse]
 
 
-class HealthAnswer(_Answer):
+class HealthResponse(_Response):
     """The state of the server."""
 
     status: str = Field(description="ok.")
@@ -128,11 +128,11 @@ class HealthAnswer(_Answer):
     waiting: int = Field(description="The number of requests that are waiting or being parsed.")
 
 
-class ModelAnswer(RootModel[dict[str, Any]]):
+class ModelResponse(RootModel[dict[str, Any]]):
     """What easyfirst info --json prints about the model."""
 
 
-class ErrorAnswer(_Answer):
+class ErrorResponse(_Response):
     """Why a request was refused, and what to do."""
 
     error: str

@@ -73,7 +73,7 @@ def load_checkpoint(directory: Path) -> Checkpoint:
 def require_same(what: str, saved: Mapping[str, Any], given: Mapping[str, Any]) -> None:
     """Raise :class:`ConfigError` if the settings or data of a checkpoint are not those given now."""
     if other := differences(saved, given):
-        raise ConfigError(f"was trained with other {what} ({other}); resume with the same {what}")
+        raise ConfigError(f"the run used different {what} ({other}); resume with the same {what}")
 
 
 def differences(saved: Mapping[str, Any], given: Mapping[str, Any], prefix: str = "") -> str:

@@ -140,7 +140,7 @@ def _multiword_stretch(
 
 
 def _belongs(words: Sequence[SpannedWord], k: int, end: int) -> bool:
-    """Whether a word lies inside the stretch that ends here or, for a word of a multiword token, begins in it."""
+    """Return whether a word lies in the stretch that ends here or, for a word of a multiword token, begins in it."""
     return k < len(words) and (words[k].span.start < end if words[k].is_part else words[k].span.end <= end)
 
 

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 
 
 def is_projective(heads: Sequence[int]) -> bool:
-    """Whether a tree, given as the head of each word, is projective."""
+    """Return whether a tree, given as the head of each word, is projective."""
     return not non_projective_arcs(heads)
 
 

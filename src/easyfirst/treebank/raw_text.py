@@ -60,7 +60,7 @@ def read_paragraphs(treebank: Iterable[Sentence], *, spaces: str = "given") -> l
 
 
 def is_new_document(sentence: Sentence) -> bool:
-    """Whether ``# newdoc`` stands before the sentence."""
+    """Return whether ``# newdoc`` stands before the sentence."""
     return _has_comment(sentence, _NEW_DOCUMENT)
 
 
@@ -70,7 +70,7 @@ def raw_text(paragraphs: Iterable[Paragraph]) -> str:
 
 
 def _has_comment(sentence: Sentence, pattern: re.Pattern[str]) -> bool:
-    """Whether one of the comments of a sentence, or of those before it that belong to none, matches."""
+    """Return whether one of the comments of a sentence, or of those before it that belong to none, matches."""
     before = sentence.prefix.decode(errors="replace").split("\n") if sentence.prefix else ()
     return any(pattern.match(comment) for comment in (*before, *sentence.comments))
 
@@ -115,7 +115,7 @@ def _form(token: SurfaceToken, sentence: Sentence) -> str:
 
 
 def _is_latin(character: str) -> bool:
-    """Whether this is an ASCII letter or digit: even texts without spaces have one between two such words."""
+    """Return whether this is an ASCII letter or digit: even texts without spaces have one between two such words."""
     return character.isascii() and character.isalnum()
 
 

@@ -231,7 +231,7 @@ def percent(part: int, whole: int) -> float:
 
 @lru_cache(maxsize=1 << 16)
 def is_punctuation(form: str) -> bool:
-    """Whether all characters of a form are Unicode punctuation (``P*``); symbols like ``$`` and ``+`` are not."""
+    """Return whether all characters are Unicode punctuation (``P*``); symbols like ``$`` and ``+`` are not."""
     return all(category(character).startswith("P") for character in form)
 
 

@@ -302,7 +302,7 @@ def check_known_arcs(sentence: Sentence) -> None:
 
 
 def knows_nothing(sentence: Sentence) -> bool:
-    """Whether no word has a head."""
+    """Return whether no word has a head."""
     return all(head is None for head in sentence.heads)
 
 
