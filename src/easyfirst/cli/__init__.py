@@ -15,11 +15,10 @@ from typer.core import TyperGroup
 
 from easyfirst import __version__
 from easyfirst.cli.calibrate import calibrate
-from easyfirst.cli.combine import combine
+from easyfirst.cli.combine import combine, pack
 from easyfirst.cli.evaluate import evaluate
 from easyfirst.cli.explain import explain
 from easyfirst.cli.info import info, models
-from easyfirst.cli.pack import pack
 from easyfirst.cli.parse import parse
 from easyfirst.cli.render import render
 from easyfirst.cli.serve import serve

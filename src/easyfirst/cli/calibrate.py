@@ -13,6 +13,7 @@ from easyfirst.cli.loading import set_threads, warn_of_name
 from easyfirst.cli.options import Threads
 from easyfirst.cli.sources import read_conllu
 from easyfirst.errors import DataError, ModelError
+from easyfirst.model.bundled import bundled_models, find_model
 from easyfirst.treebank.sentence import Sentence
 from easyfirst.treebank.tree import check_tree
 
@@ -46,9 +47,6 @@ def calibrate(
     """
     set_threads(threads)
     warn_of_name(model)
-
-    from easyfirst.model.bundled import bundled_models, find_model
-
     if model in bundled_models():
         raise ModelError(
             f"{model} is part of the installed package and cannot be changed; copy it with 'easyfirst pack {model} "

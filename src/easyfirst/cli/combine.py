@@ -1,4 +1,4 @@
-"""``easyfirst combine``: an ensemble of several parsers."""
+"""``easyfirst combine`` and ``easyfirst pack``: an ensemble of several parsers, and a smaller copy of a model."""
 
 from __future__ import annotations
 
@@ -11,10 +11,11 @@ from typer import Argument, BadParameter, Option
 
 from easyfirst.cli.calibrate import parse_gold, read_gold
 from easyfirst.cli.info import model_size
-from easyfirst.cli.loading import set_threads, warn_of_name
+from easyfirst.cli.loading import load_model, set_threads, warn_of_name
 from easyfirst.cli.options import ModelOutput, Overwrite, Threads
 from easyfirst.cli.outputs import check_model_output
 from easyfirst.errors import ModelError
+from easyfirst.model.bundled import find_model
 
 if TYPE_CHECKING:
     from easyfirst.results.parses import Parse
@@ -58,7 +59,6 @@ def combine(
     check_model_output(out, overwrite=overwrite)
     gold = None if dev is None else read_gold(dev)
 
-    from easyfirst.model.bundled import find_model
     from easyfirst.parser import combine as combine_parsers
 
     if out.exists() and any(out.samefile(find_model(name)) for name in models):
@@ -74,6 +74,26 @@ def combine(
     if dev is None:
         tags = " --predicted-tags" if parser.tagger is not None else ""
         print(f"its confidence is not calibrated; 'easyfirst calibrate {out} DEV{tags}' does that", file=sys.stderr)
+
+
+def pack(
+    model: Annotated[str, Argument(metavar="MODEL", help="The model's directory.")],
+    out: ModelOutput,
+    bits: Annotated[int, Option("--bits", metavar="8|16|32", help="The size of each weight.")] = 16,
+    overwrite: Overwrite = False,
+) -> None:
+    """Copy a model without its training run. Weights of 16 bits make it half as large, weights of 8 bits a quarter.
+
+    \b
+    Examples:
+      easyfirst pack my-model --out my-model-small
+      easyfirst pack my-model --out my-model-smaller --bits 8
+    """
+    set_threads(None)
+    check_model_output(out, overwrite=overwrite)
+    load_model(model).save(out, bits=bits)
+    size, before = model_size(out), model_size(find_model(model))
+    print(f"the model is in {out}: {size / 1e6:.1f} MB (before: {before / 1e6:.1f} MB)", file=sys.stderr)
 
 
 def _judge(out: Path, gold: Sequence[Sentence], parses: Sequence[Parse], dev: str, *, tags: str) -> None:

@@ -12,12 +12,12 @@ from easyfirst.cli.loading import check_calibrated, load_model, set_threads, war
 from easyfirst.cli.options import Threads
 from easyfirst.cli.sources import STANDARD, read_conllu
 from easyfirst.errors import DataError
+from easyfirst.treebank.raw_text import raw_text, read_paragraphs
 from easyfirst.treebank.scores import Scores, WordsError, score
 from easyfirst.treebank.sentence import Sentence
 from easyfirst.treebank.text_scores import TextScores, score_text
 
 if TYPE_CHECKING:
-    from rich.console import Console
     from rich.table import Table
 
     from easyfirst.confidence.reliability import ReliabilityReport
@@ -96,17 +96,13 @@ def evaluate(
     if model is not None:
         scores, reliability = _score_model(gold, model, predicted_tags=predicted_tags, with_confidence=confidence)
     else:
-        scores = _score_files(gold, system or "")
+        try:
+            scores = score(read_conllu(gold), read_conllu(system or ""))
+        except WordsError as error:
+            raise DataError(f"{error}; if only tokens or sentences differ, add --text") from None
     if not scores.sentences:
         raise _no_sentences(gold)
     _show(scores, reliability, as_json=as_json, by_relation=by_relation, by_length=by_length)
-
-
-def _score_files(gold: str, system: str) -> Scores:
-    try:
-        return score(read_conllu(gold), read_conllu(system))
-    except WordsError as error:
-        raise DataError(f"{error}; if only tokens or sentences differ, add --text") from None
 
 
 def _read(name: str) -> list[Sentence]:
@@ -121,9 +117,6 @@ def _parse_raw_text(gold: str, model: str, *, no_spaces: bool) -> list[Sentence]
     """Parse the raw text of a treebank."""
     if gold == STANDARD:
         raise BadParameter("must be a file, not stdin, with --text and --model", param_hint="GOLD")
-
-    from easyfirst.treebank.raw_text import raw_text, read_paragraphs
-
     text = raw_text(read_paragraphs(_read(gold), spaces="none" if no_spaces else "given"))
     return [parse.parsed for parse in load_model(model, warns=False)(text)]
 
@@ -164,44 +157,34 @@ def _show(
     for key, (name, meaning) in CONVENTIONS.items():
         row = values[key]
         table.add_row(name, f"{row['UAS']:.2f}", f"{row['LAS']:.2f}", f"{row['words']:,}", meaning)
-    console = _console()
-    console.print(table)
-    exact = values["exact"]
-    console.print(
-        f"{scores.sentences:,} sentences; whole trees right: {exact['unlabelled']:.2f} % of heads, "
-        f"{exact['labelled']:.2f} % with relations"
-    )
+    unlabelled, labelled = (f"{values['exact'][kind]:.2f} %" for kind in ("unlabelled", "labelled"))
+    right = f"{scores.sentences:,} sentences; whole trees right: {unlabelled} of heads, {labelled} with relations"
+    _print(table, right)
     if by_relation:
         table = _table("relation", "gold", "system", "precision %", "recall %", "F1 %")
         for name, row in values["relations"].items():
             shares = (f"{row[key]:.2f}" for key in ("precision", "recall", "f1"))
             table.add_row(name, f"{row['gold']:,}", f"{row['system']:,}", *shares)
-        console.print(table)
+        _print(table)
     if by_length:
         table = _table("length", "sentences", "words", "UAS %", "LAS %")
         for name, row in values["lengths"].items():
-            shares = (f"{row[key]:.2f}" for key in ("UAS", "LAS"))
-            table.add_row(name, f"{row['sentences']:,}", f"{row['words']:,}", *shares)
-        console.print(table)
+            table.add_row(name, f"{row['sentences']:,}", f"{row['words']:,}", f"{row['UAS']:.2f}", f"{row['LAS']:.2f}")
+        _print(table)
     if reliability is not None:
-        _show_confidence(reliability, console)
+        _show_confidence(reliability)
 
 
-def _show_confidence(reliability: ReliabilityReport, console: Console) -> None:
+def _show_confidence(reliability: ReliabilityReport) -> None:
     """Print how well the confidence is calibrated, and the error rate of the most confident parts."""
-    coverages = (f"{100 * share:g} %" for share, _ in reliability.arcs.risks)
     right = _table("confidence", "right %", "mean confidence %", "ECE")
-    wrong = _table("error % by coverage", *coverages)
+    wrong = _table("error % by coverage", *(f"{100 * share:g} %" for share, _ in reliability.arcs.risks))
     for name, found in (("arcs", reliability.arcs), ("labels", reliability.labels), ("trees", reliability.trees)):
         right.add_row(name, f"{100 * found.accuracy:.2f}", f"{100 * found.confidence:.2f}", f"{found.ece:.4f}")
         wrong.add_row(name, *(f"{100 * risk:.2f}" for _, risk in found.risks))
-    console.print(right)
-    console.print("ECE: expected calibration error, 15 bins of equal size.")
-    console.print(wrong)
-    console.print(
-        "The tenth of the sentences with the lowest tree confidence\nhas "
-        f"{100 * reliability.least_sure_errors:.1f} % of all wrong heads."
-    )
+    _print(right, "ECE: expected calibration error, 15 bins of equal size.", wrong)
+    share = f"{100 * reliability.least_sure_errors:.1f} % of all wrong heads"
+    _print(f"The tenth of the sentences with the lowest tree confidence\nhas {share}.")
 
 
 def _show_text(scores: TextScores, *, as_json: bool) -> None:
@@ -213,16 +196,16 @@ def _show_text(scores: TextScores, *, as_json: bool) -> None:
         shares = (f"{share:.2f}" for share in (metric.precision, metric.recall, metric.f1))
         accuracy = "" if metric.aligned_accuracy is None else f"{metric.aligned_accuracy:.2f}"
         table.add_row(name, *shares, accuracy, f"{metric.gold:,}", f"{metric.system:,}")
-    console = _console()
-    console.print(table)
-    console.print("As in the CoNLL 2018 shared task; aligned %: of the words that both sides have.")
+    _print(table, "As in the CoNLL 2018 shared task; aligned %: of the words that both sides have.")
 
 
-def _console() -> Console:
-    """Return a console of fixed width, so that numbers are never cut; a narrow terminal may wrap."""
+def _print(*parts: Table | str) -> None:
+    """Print to a console of fixed width, so that numbers are never cut; a narrow terminal may wrap."""
     from rich.console import Console
 
-    return Console(highlight=False, markup=False, width=WIDTH)
+    console = Console(highlight=False, markup=False, width=WIDTH)
+    for part in parts:
+        console.print(part)
 
 
 def _table(first: str, *others: str) -> Table:

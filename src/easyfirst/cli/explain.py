@@ -14,6 +14,9 @@ from easyfirst.cli.loading import load_model, set_threads
 from easyfirst.cli.options import Format, constraints_reader
 from easyfirst.cli.outputs import check_output, identity, json_line, open_output, writes_terminal
 from easyfirst.cli.sources import SentenceFiles, TextFiles, open_inputs
+from easyfirst.render.bands import per_cent
+from easyfirst.render.html import html_parts
+from easyfirst.render.terminal import visible
 
 if TYPE_CHECKING:
     from easyfirst.parser import Parser
@@ -97,8 +100,6 @@ def _sentences(parser: Parser, given: SentenceFiles | TextFiles) -> Iterator[Sen
 def _pieces(explanations: Iterable[Explanation], target: View, width: int | None) -> Iterator[bytes]:
     """Yield the output piece by piece."""
     if target is View.html:
-        from easyfirst.render.html import html_parts
-
         parts = html_parts((found.drawing() for found in explanations), title="Derivations")
         yield from (part.encode(errors="replace") for part in parts)
     elif target is View.json:
@@ -110,9 +111,6 @@ def _pieces(explanations: Iterable[Explanation], target: View, width: int | None
 
 def _heading(found: Explanation) -> str:
     """Return the sentence and, if there is one, the confidence of its tree."""
-    from easyfirst.render.bands import per_cent
-    from easyfirst.render.terminal import visible
-
     confidence = found.parse.confidence
     shown = f"  (the whole tree: {per_cent(confidence.tree)})" if confidence else ""
     return visible(" ".join(found.parse.tagged.forms)) + shown

@@ -13,6 +13,7 @@ from typer import Argument, Option
 
 from easyfirst.cli.loading import set_threads, warn_of_name
 from easyfirst.cli.outputs import check_output, is_terminal
+from easyfirst.model.bundled import bundled_models, find_model
 
 if TYPE_CHECKING:
     from easyfirst.model.tagger_store import TaggerModel
@@ -33,8 +34,6 @@ def info(
     set_threads(None)
     check_output(None)
     warn_of_name(model)
-    from easyfirst.model.bundled import find_model
-
     facts = describe(find_model(model))
     if as_json:
         print(json.dumps(facts, ensure_ascii=False, indent=2))
@@ -51,9 +50,6 @@ def models(as_json: Annotated[bool, Option("--json", help="Print JSON.")] = Fals
     """
     set_threads(None)
     check_output(None)
-
-    from easyfirst.model.bundled import bundled_models
-
     found = {name: describe(path) for name, path in bundled_models().items()}
     if as_json:
         keys = ("path", "parts", "reads", "licence", "size")
@@ -71,16 +67,19 @@ def describe(path: Path, parser: Parser | None = None) -> dict[str, Any]:
     """Return the facts about a model as plain values for JSON. ``parser`` is the model, if it is loaded already."""
     from easyfirst.model.card import licence_in, scores_in
     from easyfirst.model.directory import CARD, CONFIDENCE, CONFIG, REQUIRED, from_json
+    from easyfirst.model.part import TAGGER, TOKENIZER, VECTORS
     from easyfirst.parser import load
 
     parser = load(path) if parser is None else parser
     model = parser.model
+    configs = ((part, path / part / CONFIG) for part in (TOKENIZER, TAGGER, VECTORS))
+    formats = {part: from_json(file.read_bytes(), file)["format_version"] for part, file in configs if file.is_file()}
     written = from_json((path / CONFIG).read_bytes(), path / CONFIG)
     external = model.arrays.get("words.external")
     return {
         "path": str(path),
         "format_version": written["format_version"],
-        "formats_of_parts": _formats(path),
+        "formats_of_parts": formats,  # the newest one decides which versions of easyfirst can read the model
         "easyfirst_version": written.get("easyfirst_version"),
         "preset": model.config.preset,
         "parts": [name for name, part in (("tokenizer", parser.tokenizer), ("tagger", parser.tagger)) if part]
@@ -112,19 +111,6 @@ def describe(path: Path, parser: Parser | None = None) -> dict[str, Any]:
 def _part(model: TaggerModel | TokenizerModel) -> dict[str, Any]:
     """Return the settings of a tagger's or a tokenizer's network, and the number of its weights."""
     return {"network": asdict(model.config), "parameters": sum(array.size for array in model.arrays.values())}
-
-
-def _formats(path: Path) -> dict[str, int]:
-    """Return the format version of each part; the newest one decides which versions of easyfirst can read the model."""
-    from easyfirst.model.directory import CONFIG, from_json
-    from easyfirst.model.part import TAGGER, TOKENIZER, VECTORS
-
-    configs = {part: path / part / CONFIG for part in (TOKENIZER, TAGGER, VECTORS)}
-    return {
-        part: from_json(config.read_bytes(), config)["format_version"]
-        for part, config in configs.items()
-        if config.is_file()
-    }
 
 
 def _reads(parser: Parser) -> str:

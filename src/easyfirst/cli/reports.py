@@ -29,15 +29,9 @@ def reporting(n_bytes: int | None, *, visible: bool) -> Generator[Report, None, 
     from rich.console import Console
     from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 
-    total = 0
-    begin = time.perf_counter()
-    columns = (
-        BarColumn(),
-        TextColumn("{task.fields[words]:,} words"),
-        TextColumn("{task.fields[rate]:,.0f} words/s"),
-        TimeElapsedColumn(),
-        TimeRemainingColumn(),
-    )
+    total, begin = 0, time.perf_counter()
+    counts = TextColumn("{task.fields[words]:,} words"), TextColumn("{task.fields[rate]:,.0f} words/s")
+    columns = BarColumn(), *counts, TimeElapsedColumn(), TimeRemainingColumn()
     with Progress(*columns, console=Console(stderr=True), transient=True) as progress:
         task = progress.add_task("", total=n_bytes, words=0, rate=0.0)
 
@@ -62,13 +56,8 @@ class TrainingReport:
             from rich.console import Console
             from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 
-            self.progress = Progress(
-                TextColumn("{task.description}"),
-                BarColumn(),
-                TextColumn("{task.fields[facts]}"),
-                TimeRemainingColumn(),
-                console=Console(stderr=True),
-            )
+            columns = TextColumn("{task.description}"), BarColumn(), TextColumn("{task.fields[facts]}")
+            self.progress = Progress(*columns, TimeRemainingColumn(), console=Console(stderr=True))
             self.progress.start()
         return self
 
@@ -180,13 +169,11 @@ class ParserReport(PartReport):
 
     def epoch_end(self, metrics: dict[str, Any], *, is_best: bool) -> None:
         """Print the line of an epoch."""
-        scores = metrics["dev"]
         result = ""
-        if scores is not None:
-            result = (
-                f"  dev UAS {scores['full']['UAS']:.2f} LAS {scores['full']['LAS']:.2f} "
-                f"(UD LAS {scores['ud']['LAS']:.2f}){'  best so far' if is_best else ''}"
-            )
+        if metrics["dev"] is not None:
+            full, ud = metrics["dev"]["full"], metrics["dev"]["ud"]
+            result = f"  dev UAS {full['UAS']:.2f} LAS {full['LAS']:.2f} (UD LAS {ud['LAS']:.2f})"
+            result += "  best so far" if is_best else ""
         self._report.note(
             f"epoch {metrics['epoch']}/{self._n_epochs}  loss {metrics['loss']:.3f}  "
             f"{metrics['violations_per_sentence']:.2f} violations/sentence  "

@@ -18,6 +18,7 @@ from easyfirst.cli.loading import set_threads, warn_of_name
 from easyfirst.cli.options import ModelName, Threads
 from easyfirst.cli.outputs import check_output, is_terminal
 from easyfirst.errors import EasyFirstError
+from easyfirst.model.bundled import find_model
 
 
 def serve(
@@ -51,8 +52,9 @@ def serve(
     """
     set_threads(threads)
     check_output(None)
-    _require_server()
-    from easyfirst.model.bundled import find_model
+    if any(importlib.util.find_spec(name) is None for name in ("fastapi", "uvicorn")):
+        raise EasyFirstError('the server needs FastAPI and uvicorn; install them with: pip install "easyfirst[server]"')
+
     from easyfirst.parser import load
     from easyfirst.server.app import create_app
     from easyfirst.server.limits import Limits
@@ -88,11 +90,6 @@ def serve(
         )
     run(app, listening, limits, log_requests=log_requests)
     print("stopped")
-
-
-def _require_server() -> None:
-    if any(importlib.util.find_spec(name) is None for name in ("fastapi", "uvicorn")):
-        raise EasyFirstError('the server needs FastAPI and uvicorn; install them with: pip install "easyfirst[server]"')
 
 
 def _has_desktop() -> bool:

@@ -124,10 +124,8 @@ class SourceText:
 
     text: str
     number: int = 1  # among all texts
-    start: int = 0
-    """The number of characters before it in its file. Line ends count, a byte order mark does not."""
-    is_first: bool = True
-    """Whether a document begins with it. Of texts that are lines, only the first and those after a blank line do."""
+    start: int = 0  # the characters before it in its file; line ends count, a byte order mark does not
+    is_first: bool = True  # whether a document begins with it; of lines, only the first and those after a blank line do
     file: str | None = None
 
 
