@@ -36,7 +36,7 @@ def three(make_model: MakeModel) -> list[ParserModel]:
 
 
 def first_scores(model: ParserModel, sentences: list[Sentence]) -> list[float]:
-    """Of the whole first attachment, on which no other has had an influence."""
+    """Return the score of each sentence's first attachment, which depends on no other."""
     return [float(parse.steps.scores[0]) for parse in Parser(model).parse(sentences) if len(parse.heads) > 1]
 
 

@@ -79,7 +79,7 @@ def test_an_action_is_correct_if_and_only_if_it_loses_no_known_arc(n: int) -> No
 
 @pytest.mark.parametrize("n", [2, 3, 4])
 def test_without_mistakes_an_action_is_correct_if_it_is_for_some_tree_that_has_the_known_arcs(n: int) -> None:
-    """Of all whole trees that fit, the one for which the action costs least costs nothing."""
+    """The action costs nothing for at least one complete tree that fits the partial one."""
     pend = tuple(range(1, n + 1))
     for heads, _ in parts_of_trees(n):
         fitting = [t for t in all_trees(n) if all(h in (NOT_ANNOTATED, g) for h, g in zip(heads, t, strict=True))]

@@ -1,4 +1,4 @@
-"""The page in a real browser: the trees draw, the slider moves, and nobody complains."""
+"""The page in a real browser: the trees are drawn, the slider works, and there are no errors."""
 
 from __future__ import annotations
 

@@ -45,7 +45,7 @@ def test_what_is_read_is_put_where_it_belongs(lengths: list[int], setting: tuple
 @settings(deadline=None)
 @given(lengths_of, lengths_of, sizes)
 def test_windows_do_not_depend_on_other_sequences(one: list[int], other: list[int], setting: tuple[int, int]) -> None:
-    """Each row is told the first row of its window, counted from its sequence's begin."""
+    """Each row gets the first row of its window, counted from the start of its sequence."""
     size, context = setting
 
     def first_rows(lengths: list[int]) -> list[np.ndarray]:

@@ -33,7 +33,7 @@ TRAINING = TaggerTraining(epochs=2, learning_rate=0.02, batch_words=60)
 
 
 class Listener(Silent):
-    """Remembers what it hears."""
+    """Records the callbacks."""
 
     def __init__(self) -> None:
         self.folds: list[int] = []
@@ -97,7 +97,7 @@ def test_seeds_deal_differently() -> None:
 
 
 def test_a_document_stays_in_one_fold() -> None:
-    """Of many documents each is whole in a fold, and folds are about as large; of few, sentences are dealt out."""
+    """Many documents are kept whole, in folds of similar size; with few, sentences are dealt out."""
     documents = [[sentence(f"doc{n}", is_first=place == 0) for place in range(1 + n % 4)] for n in range(40)]
     sentences = [sentence for document in documents for sentence in document]
     lengths = module._documents(sentences, 3)

@@ -67,7 +67,7 @@ class NaiveAdam:
 
 @pytest.mark.parametrize("clip_norm", [5.0, 0.5, 1000.0])
 def test_updates_are_adams(clip_norm: float) -> None:
-    """Of changing size, so that it shows whether a gradient was clipped before Adam scaled it."""
+    """The gradients vary in size, which shows whether they were clipped before Adam scaled them."""
     config = TrainingConfig(learning_rate=0.01, weight_decay=1e-3, clip_norm=clip_norm)
     parameters = fresh()
     optimizer, naive = Optimizer(parameters, config, sparse=TABLES), NaiveAdam(parameters, config)

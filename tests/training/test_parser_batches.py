@@ -166,7 +166,7 @@ def test_batches_of_a_fixed_number_of_sentences(rule: Rule) -> None:
 
 
 def test_many_sentences_an_update_are_explored_in_parts() -> None:
-    """So that they take no more memory than others."""
+    """Their memory is bounded like that of others."""
     task = Task([400] * 45, every_word, batch_sentences=22)
     stats = task.run_epoch()
     assert [len(note.batch.lengths) for note in task.explored] == [10, 10, 2, 10, 10, 2, 1]

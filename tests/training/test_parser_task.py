@@ -180,7 +180,7 @@ class TestSelection:
         assert load_parser(tmp_path / "m").config.training.epochs == 2
 
     def test_the_best_by_las(self, tmp_path: Path, dev: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-        """Of equal ones the first: 33.33333 % is not better than 33.333 %."""
+        """Among equal epochs the first is kept: 33.33333 % is not better than 33.333 %."""
         scores = iter([scores_with(n_right, of=3) for n_right in (1, 0, 1, 2, 1)])
         monkeypatch.setattr(Scorer, "scores", lambda scorer: next(scores))
         kept: list[bool] = []

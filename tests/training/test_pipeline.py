@@ -40,7 +40,7 @@ CONFIG = PipelineConfig(
 
 
 class Listener:
-    """Remembers what it is told; stops when it hears what it was told to wait for."""
+    """Records the callbacks, and stops the training at a given one."""
 
     def __init__(self, stop_at: str = "") -> None:
         self.heard: list[str] = []
@@ -284,7 +284,7 @@ def test_a_tagger_without_the_tags_that_the_parser_reads(copy: Path, tmp_path: P
 
 
 def test_a_new_run_that_is_killed_can_be_resumed(copy: Path) -> None:
-    """Of the old one nothing is left that would not go with it."""
+    """Nothing of the old part is left that would not match the new one."""
     config = replace(
         CONFIG, tokenizer_training=TokenizerTraining(epochs=1), tagger_training=TaggerTraining(epochs=1), folds=3
     )
