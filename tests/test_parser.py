@@ -173,6 +173,14 @@ class TestPipe:
         assert list(parser.pipe(sentences, batch_size=3)) == parser.parse(sentences)
 
 
+def test_any_engine_will_do(parser: Parser) -> None:
+    idle = Parser(parser.model, engine=_Idle())
+    assert idle.parse([["The", "fox", "jumps"]])[0].heads == (0,)
+    known = easyfirst.Constraints.of(heads={1: 0})
+    assert idle.parse([["The", "fox"]], constraints=[known]) == parser.parse([["The", "fox"]], constraints=[known])
+    assert idle.explain(["The", "fox"]) == parser.explain(["The", "fox"])
+
+
 def test_a_parser_can_be_sent_to_another_process(parser: Parser) -> None:
     again: Parser = pickle.loads(pickle.dumps(parser))
     assert again.parse([["The", "fox", "jumps"]]) == parser.parse([["The", "fox", "jumps"]])

@@ -10,7 +10,7 @@ Document('The fox jumps. It likes apples.', 2 sentences, 8 words)
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from functools import partial
+from functools import cached_property, partial
 from os import PathLike
 from pathlib import Path
 
@@ -41,7 +41,7 @@ from easyfirst.model.tagger_store import load_tagger, make_tagger_ensemble, save
 from easyfirst.model.tokenizer_store import load_tokenizer, save_tokenizer
 from easyfirst.parsing.actions import Choose
 from easyfirst.parsing.derivation import Derivation
-from easyfirst.parsing.engine import BATCH_SIZE, MAX_BATCH_WORDS, Engine, NumpyEngine
+from easyfirst.parsing.engine import BATCH_SIZE, MAX_BATCH_WORDS, Engine, NumpyEngine, make_engine
 from easyfirst.results.documents import Document
 from easyfirst.results.explanations import RUNNERS_UP, Explanation, Observer
 from easyfirst.results.parses import Parse
@@ -112,11 +112,9 @@ class Parser:
         engine: Engine | None = None,
     ) -> None:
         """Make a parser. Without a ``tokenizer`` it cannot read texts; without a ``tagger`` it may need tags
-        (``needs_tags``). ``engine``: what parses, unless there are constraints or an explanation is wanted; by default
-        the NumPy engine, which parses those."""
+        (``needs_tags``). ``engine``: an engine with the weights of the model."""
         self._model = model
-        self._numpy_engine = NumpyEngine.of(model.arrays, model.config, model.vocabulary)
-        self._engine = engine or self._numpy_engine
+        self._engine = engine or make_engine(model.arrays, model.config, model.vocabulary)
         self.tokenizer = tokenizer
         self.tagger = tagger
 
@@ -130,6 +128,13 @@ class Parser:
         tags = " and ".join(kind.upper() for kind in self.reads_tags) or "no"
         n_words = len(self._model.vocabulary.words)
         return f"<Parser: preset {self.config.preset}, {tags} tags, {len(self.relations)} relations, {n_words:,} words>"
+
+    @cached_property
+    def _numpy_engine(self) -> NumpyEngine:
+        """The engine for constraints and explanations."""
+        if isinstance(self._engine, NumpyEngine):
+            return self._engine
+        return NumpyEngine.of(self._model.arrays, self._model.config, self._model.vocabulary)
 
     @property
     def model(self) -> ParserModel:

@@ -149,7 +149,7 @@ class _Tally:
         self._n_sentences += 1
         self._n_words += len(parse)
         for kind, known in self._vocabulary.tags.items():
-            tags = parse.tagged.upos if kind == "upos" else parse.tagged.xpos
+            tags: Sequence[str] = getattr(parse.tagged, kind)
             self._n_unknown[kind] += sum(tag not in known for tag in tags)
 
     def show(self, seconds: float, *, warns: bool) -> None:

@@ -36,8 +36,9 @@ def external_ids(rows: Mapping[str, int], forms: Iterable[str]) -> Ints:
 
 
 def tags_of(sentence: Sentence, kind: str) -> Sequence[str]:
-    """Return the tags of one kind, "upos" or "xpos"."""
-    return sentence.upos if kind == "upos" else sentence.xpos
+    """Return the tags of one kind: a column of the sentence, such as "upos"."""
+    tags: tuple[str, ...] = getattr(sentence, kind)
+    return tags
 
 
 def distinct_forms(words: Sequence[str]) -> tuple[list[str], Ints]:

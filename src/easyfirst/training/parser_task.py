@@ -31,7 +31,7 @@ from easyfirst.model.parser_store import (
 from easyfirst.model.parser_vocabulary import ParserVocabulary
 from easyfirst.model.part import installed_version
 from easyfirst.nn.arrays import Floats, Ints
-from easyfirst.parsing.engine import NumpyEngine
+from easyfirst.parsing.engine import make_engine
 from easyfirst.parsing.finishing import finish
 from easyfirst.results.parses import Parse
 from easyfirst.training.attention import initial_attention
@@ -140,7 +140,7 @@ class ParserTask:
         if self.data.dev is None:
             return None
         sentences, scorer = self.data.dev.sentences, Scorer()
-        derivations = NumpyEngine.of(arrays, self.config, self.vocabulary).derive(sentences)
+        derivations = make_engine(arrays, self.config, self.vocabulary).derive(sentences)
         for gold, derivation in zip(sentences, derivations, strict=True):
             heads, relations = finish(derivation)
             scorer.add(
@@ -170,7 +170,7 @@ class ParserTask:
             return
         model = load_parser(self.job.out)
         if model.calibration is None:
-            derivations = NumpyEngine.of(model.arrays, model.config, model.vocabulary).derive(dev.sentences)
+            derivations = make_engine(model.arrays, model.config, model.vocabulary).derive(dev.sentences)
             parses = [Parse.of(s, s, derivation) for s, derivation in zip(dev.sentences, derivations, strict=True)]
             tags = "predicted" if self.data.has_predicted_tags else "given"
             store_calibration(self.job.out, *calibrate(parses, dev.sentences, file=dev.path, tags=tags))
