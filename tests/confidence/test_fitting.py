@@ -13,7 +13,7 @@ from easyfirst.confidence.estimates import confidence_of
 from easyfirst.confidence.fitting import Example, calibrate, cross_validate, evaluate_confidence, fit_calibration
 from easyfirst.confidence.reliability import ReliabilityReport
 from easyfirst.errors import InputError
-from easyfirst.model.calibration_card import store_calibration
+from easyfirst.model.card_updates import store_calibration
 from easyfirst.model.parser_store import save_parser
 from easyfirst.parser import Parser, load
 from easyfirst.treebank.conllu import read_conllu

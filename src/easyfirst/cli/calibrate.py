@@ -56,7 +56,7 @@ def calibrate(
 
     from easyfirst.confidence.fitting import calibrate as fit
     from easyfirst.confidence.reliability import to_markdown
-    from easyfirst.model.calibration_card import store_calibration
+    from easyfirst.model.card_updates import store_calibration
     from easyfirst.parser import load
 
     path = find_model(model)

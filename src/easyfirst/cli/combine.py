@@ -99,13 +99,10 @@ def pack(
 def _judge(out: Path, gold: Sequence[Sentence], parses: Sequence[Parse], dev: str, *, tags: str) -> None:
     """Score a model by its parses of the dev data, calibrate it, and write both to its card."""
     from easyfirst.confidence.fitting import calibrate
-    from easyfirst.model.calibration_card import store_calibration
-    from easyfirst.model.card import with_scores
-    from easyfirst.model.directory import CARD, replace_file
+    from easyfirst.model.card_updates import store_calibration, store_scores
     from easyfirst.treebank.scores import score
 
     store_calibration(out, *calibrate(parses, gold, file=dev, tags=tags))
     scores = score(gold, (right.with_tree(p.heads, p.relations) for right, p in zip(gold, parses, strict=True)))
-    card = (out / CARD).read_text(encoding="utf-8")
-    replace_file(out / CARD, with_scores(card, scores, f"{Path(dev).name}, tags {tags}").encode())
+    store_scores(out, scores, f"{Path(dev).name}, tags {tags}")
     print(f"dev: UAS {scores.full.uas:.2f}, LAS {scores.full.las:.2f} (all words, full relations)", file=sys.stderr)

@@ -21,7 +21,7 @@ from easyfirst.nn.arrays import Floats
 from easyfirst.nn.members import MAX_MEMBERS, join_members, split_members
 
 TREEBANK = "train all of them on the same treebank with the same settings and different seeds"
-VECTORS = "train all of them with the same --embeddings, either all with --freeze-embeddings or none"
+SAME_VECTORS = "train all of them with the same --embeddings, either all with --freeze-embeddings or none"
 DUPLICATE_COSINE = 0.98  # weights above this cosine are copies; it is near 0 for different training runs
 TINY = 1e-30
 
@@ -75,9 +75,9 @@ def _difference(first: ParserModel, other: ParserModel) -> str | None:
         if getattr(first.vocabulary, name) != getattr(other.vocabulary, name):
             return f"it has other {name.replace('_', ' ').rstrip('s')}s; {TREEBANK}"
     if first.vocabulary.external != other.vocabulary.external or not same_vectors(first.vectors, other.vectors):
-        return f"its word vectors are different; {VECTORS}"
+        return f"its word vectors are different; {SAME_VECTORS}"
     if EXTERNAL in first.arrays and first.arrays[EXTERNAL].shape != other.arrays[EXTERNAL].shape:
-        return f"its word vectors have another width; {VECTORS}"
+        return f"its word vectors have another width; {SAME_VECTORS}"
     return None
 
 

@@ -16,8 +16,8 @@ import numpy as np
 from torch import Tensor
 
 from easyfirst.confidence.fitting import calibrate
-from easyfirst.model.calibration_card import store_calibration
 from easyfirst.model.card import CardFacts, DataFacts, write_card
+from easyfirst.model.card_updates import store_calibration
 from easyfirst.model.parser_config import ParserConfig
 from easyfirst.model.parser_store import (
     EXTERNAL,

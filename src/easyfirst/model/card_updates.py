@@ -1,4 +1,4 @@
-"""What a model's card says of its calibration."""
+"""The calibration and the scores of a model in its card, written after training."""
 
 from __future__ import annotations
 
@@ -8,8 +8,9 @@ from easyfirst.confidence.calibration import Calibration, FittedOn
 from easyfirst.confidence.fitting import N_FOLDS
 from easyfirst.confidence.reliability import ReliabilityReport, to_markdown
 from easyfirst.model.calibration_store import save_calibration
-from easyfirst.model.card import with_section
+from easyfirst.model.card import with_scores, with_section
 from easyfirst.model.directory import CARD, replace_file
+from easyfirst.treebank.scores import Scores
 
 SECTION = "Confidence"
 
@@ -22,6 +23,12 @@ def store_calibration(directory: Path, calibration: Calibration, reliability: Re
         text = card.read_bytes().decode(errors="replace")
         section = _section(calibration.fitted_on, reliability)
         replace_file(card, with_section(text, SECTION, section, before="Use").encode())
+
+
+def store_scores(directory: Path, scores: Scores, data: str) -> None:
+    """Write scores, measured on this data, into a model's card."""
+    card = (directory / CARD).read_text(encoding="utf-8")
+    replace_file(directory / CARD, with_scores(card, scores, data).encode())
 
 
 def _section(facts: FittedOn, reliability: ReliabilityReport | None) -> list[str]:
