@@ -176,7 +176,7 @@ def _draw_form(form: Form, *, has_focus: bool = False) -> str:
             lang="",
             autofocus="autofocus" if has_focus else None,
         ),
-        element("label", "This is", for_="kind"),
+        element("label", "Input", for_="kind"),
         element("select", options, name_="kind", id="kind", autocomplete="off"),
         element("button", "Parse", type="submit"),
     )
