@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 from typer import Argument, Option
 
 from easyfirst.cli.loading import require_torch, set_threads
-from easyfirst.cli.options import ModelOutput, Overwrite, Quiet, Threads
+from easyfirst.cli.options import ModelOutput, Quiet, Threads
 from easyfirst.cli.reports import TrainingReport
 from easyfirst.errors import ConfigError
 
@@ -82,7 +82,9 @@ def train(
     ] = None,
     licence: Annotated[str | None, Option(help="The model's licence, for its card.")] = None,
     resume: Annotated[bool, Option("--resume", help="Resume the run in DIR.")] = False,
-    overwrite: Overwrite = False,
+    overwrite: Annotated[
+        bool, Option("--overwrite", help="Train the parts again that are in DIR; other parts stay.")
+    ] = False,
     threads: Threads = None,
     quiet: Quiet = False,
 ) -> None:
