@@ -24,7 +24,7 @@ from easyfirst.treebank.projective import is_projective
 from easyfirst.treebank.scores import percent
 from easyfirst.treebank.sentence import Sentence
 from easyfirst.treebank.streams import open_file
-from easyfirst.treebank.tree import check_known_arcs, check_tree, knows_nothing
+from easyfirst.treebank.tree import check_known_arcs, check_tree, has_no_heads
 
 
 @dataclass(frozen=True, slots=True)
@@ -161,9 +161,9 @@ def check_tags_given(treebank: Treebank, tag_kinds: Sequence[str]) -> None:
 
 def trainable(treebank: Treebank) -> list[bool]:
     """Return which sentences a bottom-up parser can learn from: those with heads that fit a projective tree."""
-    if all(map(knows_nothing, treebank.sentences)):
+    if all(map(has_no_heads, treebank.sentences)):
         raise DataError("no word has a HEAD, so there is nothing to learn", source=treebank.path)
-    mask = [not knows_nothing(sentence) and _fits_projective_tree(sentence) for sentence in treebank.sentences]
+    mask = [not has_no_heads(sentence) and _fits_projective_tree(sentence) for sentence in treebank.sentences]
     kept = list(compress(treebank.sentences, mask))
     if not any(len(sentence) > 1 for sentence in kept):
         raise DataError("no projective sentence of two words or more to learn from", source=treebank.path)
@@ -184,7 +184,7 @@ def describe(
 ) -> DataReport:
     """Return statistics about the data. ``kept``: the training sentences that are learnt from."""
     n_train = len(train.sentences)
-    n_known = sum(not knows_nothing(sentence) for sentence in train.sentences)
+    n_known = sum(not has_no_heads(sentence) for sentence in train.sentences)
     dev_forms = [form for sentence in dev.sentences for form in sentence.forms] if dev else []
     n_unknown = sum(normalise(form) not in vocabulary.words for form in dev_forms)
     forms, external = [form for sentence in train.sentences for form in sentence.forms], vocabulary.external

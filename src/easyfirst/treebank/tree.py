@@ -301,7 +301,7 @@ def check_known_arcs(sentence: Sentence) -> None:
     check_shape(sentence, [other if head is None else head for head, other in zip(heads, others, strict=True)])
 
 
-def knows_nothing(sentence: Sentence) -> bool:
+def has_no_heads(sentence: Sentence) -> bool:
     """Return whether no word has a head."""
     return all(head is None for head in sentence.heads)
 
