@@ -22,11 +22,12 @@ typedef struct {
     int32_t n_rows;                 // of the table
 } ef_layer;
 
-// What a sequence is encoded with: embeddings and spelling side by side, a projection, and a BiLSTM.
+// What a sequence is encoded with: embeddings, vectors of forms and spelling side by side, a projection, a BiLSTM.
 typedef struct ef_encoder {
     int32_t n_tables;
     const float *const *tables;
     const int32_t *table_rows, *table_dims;
+    int32_t form_dim;                     // of vectors that come with the forms of words; 0: none
     const struct ef_encoder *characters;  // NULL: none. Its outputs at both ends of a form are the form's spelling
     const ef_matrix *project;             // NULL: none. Followed by tanh
     int32_t n_layers;
@@ -42,6 +43,7 @@ typedef struct {
     const float *vectors;    // [n_words][input_dim], instead of ids
     const int32_t *forms;    // [n_words]: the number of each word's form
     int32_t n_forms;
+    const float *form_vectors;  // [n_forms][form_dim]
     const int32_t *characters, *form_lengths;  // the spelling of the forms, longest first
 } ef_words;
 

@@ -76,7 +76,7 @@ static void run_layer(const ef_layer *layer, ef_workspace *ws, batch b, const in
     release(ws, m0);
 }
 
-// Put the inputs of words side by side: rows of the tables, then the spelling. `first` is the batch's first word.
+// Put the inputs of words side by side: rows of the tables, the vector of the form, the spelling. `first` is the batch's first word.
 static float *gather_inputs(const ef_encoder *E, ef_workspace *ws, const ef_words *words, int n_words, int first, int n,
                             const float *spelling) {
     float *x = TAKE(ws, float, (size_t)n * E->input_dim);
@@ -86,6 +86,11 @@ static float *gather_inputs(const ef_encoder *E, ef_workspace *ws, const ef_word
             const int32_t id = words->ids[(size_t)t * n_words + first + i], dim = E->table_dims[t];
             memcpy(to, E->tables[t] + (size_t)id * dim, sizeof(float) * (size_t)dim);
             to += dim;
+        }
+        if (E->form_dim) {
+            const float *vector = words->form_vectors + (size_t)words->forms[first + i] * E->form_dim;
+            memcpy(to, vector, sizeof(float) * (size_t)E->form_dim);
+            to += E->form_dim;
         }
         if (spelling) {
             const int dim = E->characters->output_dim;
@@ -179,8 +184,10 @@ static int64_t count_words(const ef_encoder *E, const ef_words *words) {
     if (words->n_sequences < 0 || !are_lengths(words->lengths, words->n_sequences, &n)) return -1;
     if (words->vectors) return n;
     if (!words->ids || !are_ids(E, words->ids, n)) return -1;
-    if (!E->characters) return n;
+    if (!E->characters && !E->form_dim) return n;
     if (words->n_forms < 0 || !words->forms || !are_below(words->forms, n, words->n_forms)) return -1;
+    if (E->form_dim && !words->form_vectors) return -1;
+    if (!E->characters) return n;
     if (!are_lengths(words->form_lengths, words->n_forms, &n_characters)) return -1;
     return are_ids(E->characters, words->characters, n_characters) ? n : -1;
 }

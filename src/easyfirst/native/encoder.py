@@ -48,27 +48,27 @@ class Encoder:
         core: Core,
         *,
         tables: Sequence[Floats] = (),
+        form_dim: int = 0,
         characters: CharacterWeights | None = None,
         project: tuple[Floats, Floats] | None = None,
         stacks: Sequence[Sequence[Layer]] = (),
         width: int | None = None,
         precision: str,
     ) -> None:
-        """Compile embeddings (rows of ``tables``, then the spelling of forms), a projection with its bias, and stacks
-        of LSTM layers, each of which reads both directions of the one below. ``width``: that of vectors which are
-        given instead of embeddings. A single table that nothing but a stack reads is multiplied with its input
-        weights once and for all."""
+        """Compile embeddings (rows of ``tables``, then ``form_dim`` numbers that come with each form, then the spelling
+        of forms), a projection with its bias, and stacks of LSTM layers, each of which reads both directions of the one
+        below. ``width``: that of vectors which are given instead of embeddings. A single table that nothing but a stack
+        reads is multiplied with its input weights once and for all."""
         self._core, self._precision = core, precision
         self._kept: list[Any] = []
         self.spelling = None
-        places = Places.of(*(table.shape[1] for table in tables), padded=False) if width is None else Places.of(
-            width, padded=False
-        )
+        dims = (*(table.shape[1] for table in tables), form_dim) if width is None else (width,)
+        places = Places.of(*dims, padded=False)
         if characters is not None:
             layers = [characters.layers]
             self.spelling = Encoder(core, tables=[characters.embedding], stacks=layers, precision=precision)
             places = places.beside(self.spelling.places)
-        looks_up = len(tables) == 1 and characters is None and project is None and bool(stacks)
+        looks_up = len(tables) == 1 and not form_dim and characters is None and project is None and bool(stacks)
         embedding = tables[0] if looks_up else None
         packed = [] if looks_up else [self._keep(np.ascontiguousarray(table, dtype=np.float32)) for table in tables]
         input_dim = places.size
@@ -85,12 +85,13 @@ class Encoder:
                 made.append(self._layer(layer, places, number == 0, embedding))
                 embedding, places = None, Places.of(layer.dim, layer.dim)
         self.places = places
-        rows, dims = [len(table) for table in packed], [table.shape[1] for table in packed]
+        rows, widths = [len(table) for table in packed], [table.shape[1] for table in packed]
         self.struct = EncoderStruct(
             len(packed),
             self._keep(addresses([table.ctypes.data for table in packed])),
             self._keep((ctypes.c_int32 * max(1, len(rows)))(*rows)),
-            self._keep((ctypes.c_int32 * max(1, len(dims)))(*dims)),
+            self._keep((ctypes.c_int32 * max(1, len(widths)))(*widths)),
+            form_dim,
             None if self.spelling is None else ctypes.addressof(self.spelling.struct),
             projection,
             len(made),
@@ -118,13 +119,14 @@ class Encoder:
         ids: Sequence[Ints] = (),
         *,
         forms: Ints | None = None,
+        form_vectors: Floats | None = None,
         spelling: Spelling | None = None,
         vectors: Floats | None = None,
         group: int = GROUP,
     ) -> npt.NDArray[np.float32]:
         """Encode sequences, longest first: (n_rows, dim). ``ids`` has the rows of each table; ``vectors`` are given
         instead of embeddings."""
-        given = Given.of(lengths, ids, forms=forms, spelling=spelling, vectors=vectors)
+        given = Given.of(lengths, ids, forms=forms, form_vectors=form_vectors, spelling=spelling, vectors=vectors)
         out = np.empty((given.n_rows, self.places.size), dtype=np.float32)
         with self._core.workspace() as workspace:
             self._core.call("encode", self.struct, workspace, given.struct, group, out.ctypes.data)
@@ -177,6 +179,7 @@ class Given:
         ids: Sequence[Ints] = (),
         *,
         forms: Ints | None = None,
+        form_vectors: Floats | None = None,
         spelling: Spelling | None = None,
         vectors: Floats | None = None,
     ) -> Given:
@@ -190,6 +193,8 @@ class Given:
         characters = None if spelling is None else np.array(spelling.characters, dtype=np.int32)
         form_lengths = None if spelling is None else np.array(spelling.lengths, dtype=np.int32)
         given = None if vectors is None else np.ascontiguousarray(vectors, dtype=np.float32)
+        of_forms = None if form_vectors is None else np.ascontiguousarray(form_vectors, dtype=np.float32)
+        n_forms = max((len(each) for each in (form_lengths, of_forms) if each is not None), default=0)
         if characters is not None and form_lengths is not None and len(characters) != form_lengths.sum(dtype=np.int64):
             raise ValueError("the lengths of the forms do not add up to the number of characters")
         if any(each is not None and len(each) != n_rows for each in (numbers, given)):
@@ -197,10 +202,10 @@ class Given:
         struct = WordsStruct(
             len(sizes),
             *(None if each is None else each.ctypes.data for each in (sizes, rows, given, numbers)),
-            0 if form_lengths is None else len(form_lengths),
-            *(None if each is None else each.ctypes.data for each in (characters, form_lengths)),
+            n_forms,
+            *(None if each is None else each.ctypes.data for each in (of_forms, characters, form_lengths)),
         )
-        return cls(struct, n_rows, (sizes, rows, given, numbers, characters, form_lengths))
+        return cls(struct, n_rows, (sizes, rows, given, numbers, of_forms, characters, form_lengths))
 
     @classmethod
     def of_words(cls, lengths: Sequence[int] | Ints, ids: WordIds) -> Given:

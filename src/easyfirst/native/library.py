@@ -41,6 +41,7 @@ class EncoderStruct(ctypes.Structure):
         ("tables", POINTER(c_void_p)),
         ("table_rows", POINTER(c_int32)),
         ("table_dims", POINTER(c_int32)),
+        ("form_dim", c_int32),
         ("characters", c_void_p),
         ("project", c_void_p),
         ("n_layers", c_int32),
@@ -58,6 +59,7 @@ class WordsStruct(ctypes.Structure):
         ("vectors", c_void_p),
         ("forms", c_void_p),
         ("n_forms", c_int32),
+        ("form_vectors", c_void_p),
         ("characters", c_void_p),
         ("form_lengths", c_void_p),
     )
