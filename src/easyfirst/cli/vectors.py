@@ -110,7 +110,7 @@ def _sentences(given: SentenceFiles | TextFiles, model: str) -> Iterator[Sequenc
         raise ModelError(f"{model}: has no tokenizer, so it cannot split text into words; choose another --model")
 
     from easyfirst.inputs import chunks
-    from easyfirst.parser import TEXT_BUFFERED
+    from easyfirst.streaming import TEXT_BUFFERED
 
     parts = chunks((source.text for source in given), len, None, TEXT_BUFFERED)
     texts = (text for part in parts for text in tokenizer.tokenize_texts(part, one_sentence=given.by_line))
