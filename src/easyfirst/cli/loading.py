@@ -35,7 +35,7 @@ def parser_threads(n_threads: int | None) -> int:
     Verbs that parse whole files call this instead of :func:`set_threads`. The default is OMP_NUM_THREADS, which
     schedulers set, or else the number of cores that this process may use.
     """
-    found = n_threads or _given(os.environ.get(VARIABLES[0], "")) or _n_cores()
+    found = n_threads or _given(os.environ.get(VARIABLES[0], "")) or n_cores()
     set_threads(1)
     return found
 
@@ -46,7 +46,8 @@ def _given(value: str) -> int | None:
     return int(first) if first.isdecimal() else None
 
 
-def _n_cores() -> int:
+def n_cores() -> int:
+    """Return the number of cores that this process may use."""
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))
     return os.cpu_count() or 1
