@@ -39,9 +39,11 @@ from easyfirst.model.part import TAGGER, TOKENIZER, VECTORS
 from easyfirst.model.shared_vectors import save_shared_vectors
 from easyfirst.model.tagger_store import load_tagger, make_tagger_ensemble, save_tagger
 from easyfirst.model.tokenizer_store import load_tokenizer, save_tokenizer
+from easyfirst.native.backend import Backend
 from easyfirst.parsing.actions import Choose
 from easyfirst.parsing.derivation import Derivation
-from easyfirst.parsing.engine import BATCH_SIZE, MAX_BATCH_WORDS, Engine, NumpyEngine, make_engine
+from easyfirst.parsing.engine import BATCH_SIZE, MAX_BATCH_WORDS, Engine, NumpyEngine
+from easyfirst.parsing.engines import make_engine
 from easyfirst.results.documents import Document
 from easyfirst.results.explanations import RUNNERS_UP, Explanation, Observer
 from easyfirst.results.parses import Parse
@@ -57,16 +59,23 @@ TEXT_BUFFERED = 100_000
 """The number of characters that :meth:`Parser.read` reads ahead."""
 
 
-def load(name: str | PathLike[str]) -> Parser:
+def load(name: str | PathLike[str], *, engine: str | None = None, precision: str | None = None) -> Parser:
     """Load a bundled model (``"en"``) or a model directory, with its tokenizer and tagger if it has them.
 
-    Raise a :class:`easyfirst.errors.ModelError` if it cannot be used.
+    ``engine`` is ``"native"``, the compiled core, or ``"numpy"``. ``precision`` is that of the core's weights:
+    ``"float32"``, ``"int8"`` or ``"int8-fast"``. The defaults are taken from the environment (``EASYFIRST_ENGINE``,
+    ``EASYFIRST_PRECISION``), or else are the core, if this installation has one, and ``"int8"``.
+
+    Raise a :class:`easyfirst.errors.ModelError` if the model cannot be used, and a
+    :class:`easyfirst.errors.ConfigError` if the engine cannot.
     """
+    backend = Backend.choose(engine, precision)
     path = find_model(name)
     model = load_parser(path)
-    tokenizer = Tokenizer(load_tokenizer(path / TOKENIZER)) if (path / TOKENIZER).is_dir() else None
-    tagger = Tagger(load_tagger(path / TAGGER, model.vectors)) if (path / TAGGER).is_dir() else None
-    return Parser(model, tokenizer=tokenizer, tagger=tagger)
+    tokenizer = Tokenizer(load_tokenizer(path / TOKENIZER), backend) if (path / TOKENIZER).is_dir() else None
+    tagger = Tagger(load_tagger(path / TAGGER, model.vectors), backend) if (path / TAGGER).is_dir() else None
+    parsing = make_engine(model.arrays, model.config, model.vocabulary, backend)
+    return Parser(model, tokenizer=tokenizer, tagger=tagger, engine=parsing)
 
 
 def combine(*names: str | PathLike[str]) -> Parser:

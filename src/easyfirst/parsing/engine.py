@@ -98,11 +98,6 @@ class NumpyEngine:
         return np.concatenate(parts)
 
 
-def make_engine(arrays: Mapping[str, Floats], config: ParserConfig, vocabulary: ParserVocabulary) -> Engine:
-    """Make the engine that parses best with these weights."""
-    return NumpyEngine.of(arrays, config, vocabulary)
-
-
 class MarginRecorder:
     """Chooses the easiest actions and records by how much they won."""
 
