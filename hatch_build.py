@@ -29,9 +29,10 @@ from hatchling.builders.hooks.plugin.interface import BuildHookInterface
 from packaging.tags import platform_tags
 
 SOURCES = Path("src", "easyfirst", "native")
+ENTRY_POINT = "ef_functions_for"
 COMPILERS = ("cc", "gcc", "clang")
 ACCURACY = ["-ffp-contract=off", "-fno-math-errno", "-fno-trapping-math"]
-FLAGS = ["-O3", "-std=c11", "-fvisibility=hidden", "-Wall", "-Wextra", *ACCURACY]
+FLAGS = ["-O3", "-std=c11", "-fvisibility=hidden", "-Wall", "-Wextra", "-Wno-psabi", *ACCURACY]
 
 # The instruction sets of x86-64 as single features: gcc before version 11 does not know the names of the levels
 # (-march=x86-64-v3), and zig spells them differently.
@@ -68,7 +69,7 @@ class NativeCoreHook(BuildHookInterface[BuilderConfig]):
         try:
             compile_library(sources, library, platform)
             if platform in platform_tags():
-                run([sys.executable, "-c", f"import ctypes; ctypes.CDLL({str(library)!r}).ef_api"], sources)
+                run([sys.executable, "-c", f"import ctypes; ctypes.CDLL({str(library)!r}).{ENTRY_POINT}"], sources)
         except CompilationError as error:
             library.unlink(missing_ok=True)
             if required:

@@ -20,11 +20,11 @@ const char *NAME(EF_ISA) = __FILE__;
 """
 HEADER = """
 #define JOIN(a, b) a##b
-#define NAME(isa) JOIN(ef_api_, isa)
+#define NAME(isa) JOIN(ef_functions_, isa)
 """
 DISPATCH = """
-extern const char *ef_api_base;
-__attribute__((visibility("default"))) const char *ef_api(void) { return ef_api_base; }
+extern const char *ef_functions_base;
+__attribute__((visibility("default"))) const char *ef_functions_for(void) { return ef_functions_base; }
 """
 
 # writes the macros of its target, or a file that contains the command

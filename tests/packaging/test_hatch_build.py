@@ -15,7 +15,7 @@ from packaging.tags import platform_tags
 from tests.packaging.projects import Project
 
 WARNING = "easyfirst is built without its native core"
-MISSING_FUNCTION = "extern int lost(void); int ef_api(void) { return lost(); }"
+MISSING_FUNCTION = "extern int lost(void); int ef_functions_for(void) { return lost(); }"
 needs_compiler = pytest.mark.skipif(
     sys.platform == "win32" or not any(map(shutil.which, ("cc", "gcc", "clang"))), reason="needs a C compiler"
 )
@@ -64,7 +64,7 @@ def test_an_editable_install_has_the_library_in_place(project: Project) -> None:
     assert project.platform() == "any"
     assert project.contents() == {}
     [library] = project.native.glob("_core.*")
-    assert ctypes.CDLL(str(library)).ef_api
+    assert ctypes.CDLL(str(library)).ef_functions_for
     project.build("wheel:editable", EASYFIRST_PURE="1")
     assert not library.exists()
     project.build("wheel:editable")
@@ -109,7 +109,7 @@ def test_a_compiler_that_fails_leaves_the_wheel_pure(project: Project, compiler:
     [
         ("core.c", "not C", "core.c:1"),
         ("dispatch.c", MISSING_FUNCTION, "lost"),
-        ("dispatch.c", "int ef_api(void) { return 0; }", "ef_api"),  # hidden
+        ("dispatch.c", "int ef_functions_for(void) { return 0; }", "ef_functions_for"),  # hidden
     ],
 )
 def test_a_broken_core_leaves_the_wheel_pure(project: Project, source: str, text: str, message: str) -> None:
@@ -174,7 +174,7 @@ def test_flags_of_the_user(project: Project) -> None:
 def test_the_command_line_compiles_the_library_alone(project: Project) -> None:
     done = project.run("hatch_build.py", "alone.so")
     assert done.returncode == 0, done.stderr
-    assert ctypes.CDLL(str(project.root / "alone.so")).ef_api
+    assert ctypes.CDLL(str(project.root / "alone.so")).ef_functions_for
     done = project.run("hatch_build.py", "alone.so", CC="no-such-compiler")
     assert done.returncode == 1
     assert done.stderr == "no-such-compiler: No such file or directory\n"
@@ -186,4 +186,4 @@ def test_only_the_entry_point_is_exported(project: Project) -> None:
     listed = subprocess.run(
         ["nm", "-D", "--defined-only", "alone.so"], cwd=project.root, capture_output=True, text=True, check=True
     )
-    assert [line.split()[-1] for line in listed.stdout.splitlines()] == ["ef_api"]
+    assert [line.split()[-1] for line in listed.stdout.splitlines()] == ["ef_functions_for"]
