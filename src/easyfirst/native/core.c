@@ -25,22 +25,21 @@ static int32_t core_encode(const ef_encoder *E, ef_workspace *ws, const ef_words
     if (n_words < 0 || group < 1) return EF_BAD_INPUT;
     if (setjmp(ws->failed)) return EF_NO_MEMORY;
     restart(ws);
-    const float *spelling = words->vectors ? NULL : spell(E, ws, words);
+    const source from = read_inputs(E, ws, words, (int)n_words, words->vectors ? NULL : spell(E, ws, words));
     for (int begin = 0, first = 0; begin < words->n_sequences; begin += group) {
         mark m0 = here(ws);
         const int n = words->n_sequences - begin < group ? words->n_sequences - begin : group;
         batch b = batch_of(ws, n, words->lengths + begin);
-        encode_batch(E, ws, words, (int)n_words, first, b, spelling, out + (size_t)first * E->output_dim);
+        encode_batch(E, ws, from, first, b, out + (size_t)first * E->output_dim);
         first += b.n_rows;
         release(ws, m0);
     }
     return EF_OK;
 }
 
-// Parse one group of sentences, from the word `first` on.
-static int parse_group(const ef_member *const *members, int n_members, ef_workspace *ws, const ef_words *words,
-                       int n_words, int first, batch b, float *const *spelling, int rows, const ef_steps *to,
-                       ef_counts *counts) {
+// Parse one group of sentences, from the word `first` on. `inputs` are those of each member.
+static int parse_group(const ef_member *const *members, int n_members, ef_workspace *ws, const source *inputs, int first,
+                       batch b, int rows, const ef_steps *to, ef_counts *counts) {
     loop L = start_loop(members, n_members, ws, b);
     for (int m = 0; m < n_members; m++) {
         const ef_member *M = members[m];
@@ -50,7 +49,7 @@ static int parse_group(const ef_member *const *members, int n_members, ef_worksp
         L.fresh[m] = TAKE(ws, float, n * (size_t)fresh_width(M));
         mark m0 = here(ws);
         float *vectors = TAKE(ws, float, n * (size_t)M->vector_dim);
-        encode_batch(M->words, ws, words, n_words, first, b, spelling[m], vectors);
+        encode_batch(M->words, ws, inputs[m], first, b, vectors);
         memcpy(vectors + (size_t)b.n_rows * M->vector_dim, M->padding, sizeof(float) * (size_t)M->vector_dim);
         make_leaves(M, ws, (int)n, vectors, L.states[m], L.projections[m]);
         release(ws, m0);
@@ -74,14 +73,17 @@ static int32_t core_parse(const ef_member *const *members, int32_t n_members, ef
         if (count_words(members[m]->words, words) < 0) return EF_BAD_INPUT;
     if (setjmp(ws->failed)) return EF_NO_MEMORY;
     restart(ws);
-    float **spelling = TAKE(ws, float *, n_members);
-    for (int m = 0; m < n_members; m++) spelling[m] = spell(members[m]->words, ws, words);
+    source *inputs = TAKE(ws, source, n_members);
+    for (int m = 0; m < n_members; m++) {
+        const ef_encoder *E = members[m]->words;
+        inputs[m] = read_inputs(E, ws, words, (int)n_words, spell(E, ws, words));
+    }
     int status = EF_OK;
     for (int begin = 0, first = 0; begin < words->n_sequences && !status; begin += group) {
         mark m0 = here(ws);
         const int n = words->n_sequences - begin < group ? words->n_sequences - begin : group;
         batch b = batch_of(ws, n, words->lengths + begin);
-        status = parse_group(members, n_members, ws, words, (int)n_words, first, b, spelling, rows, to, counts);
+        status = parse_group(members, n_members, ws, inputs, first, b, rows, to, counts);
         first += b.n_rows;
         release(ws, m0);
     }
@@ -140,7 +142,7 @@ static int32_t core_score(const ef_member *M, ef_workspace *ws, int32_t n, int32
     float *found = TAKE(ws, float, (size_t)n * width), **to = TAKE(ws, float *, n);
     for (int64_t i = 0; i < (int64_t)n * M->n_slots; i++) rows[i] = (int32_t)windows[i];
     for (int i = 0; i < n; i++) to[i] = found + (size_t)i * width;
-    score_windows(M, ws, n, rows, projections, to, FROM_BIAS);
+    score_windows(M, ws, n, rows, projections, NULL, to);
     for (int i = 0; i < n; i++) memcpy(scores + (size_t)i * wanted, to[i], sizeof(float) * (size_t)wanted);
     return EF_OK;
 }

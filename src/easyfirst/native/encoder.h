@@ -24,109 +24,171 @@ static void product_of_rows(const ef_matrix *M, ef_workspace *ws, int m, const f
     const float **from = TAKE(ws, const float *, m);
     float **to = TAKE(ws, float *, m);
     for (int i = 0; i < m; i++) from[i] = x + (size_t)i * x_stride, to[i] = out + (size_t)i * out_stride;
-    product(M, ws, m, from, to, FROM_BIAS);
+    product(M, ws, m, from, NULL, to);
     release(ws, m0);
 }
 
-// Run one direction of a layer (0: forward). A row of `z` has the pre-activations of both directions; with a table it
-// is looked up. The outputs go to `out`, where the previous state is read too. Rows of 4 * dim are whole panels.
-static void run_direction(const ef_layer *layer, int side, ef_workspace *ws, batch b, const int32_t *ids, float *z,
+// Where the first layer of an encoder reads: row `items[i]` of `rows` (row i, if there are no items) has what comes
+// before the recurrence. It depends on a word alone, not on its context, so it is computed once for equal words.
+typedef struct {
+    const int32_t *items;
+    const float *rows;
+} source;
+
+INLINE const float *source_row(source from, int row, size_t width) {
+    return from.rows + (size_t)(from.items ? from.items[row] : row) * width;
+}
+
+// Run one direction of a layer (0: forward) over pre-activations of both directions. The outputs go to `out`, where the
+// previous state is read too. `first` is the batch's first row in the source. Rows of 4 * dim are whole panels.
+static void run_direction(const ef_layer *layer, int side, ef_workspace *ws, batch b, source from, int first,
                           float *out) {
     mark m0 = here(ws);
     const int dim = layer->dim;
     const size_t gates = 4 * (size_t)dim;
-    float *cells = TAKE(ws, float, (size_t)b.n * dim), **pre = TAKE(ws, float *, b.n);
-    float *looked_up = layer->table ? TAKE(ws, float, (size_t)b.n * gates) : NULL;
-    const float **states = TAKE(ws, const float *, b.n);
+    float *cells = TAKE(ws, float, (size_t)b.n * dim), *z = TAKE(ws, float, (size_t)b.n * gates);
+    float **sums = TAKE(ws, float *, b.n);
+    const float **inputs = TAKE(ws, const float *, b.n), **states = TAKE(ws, const float *, b.n);
+    for (int s = 0; s < b.n; s++) sums[s] = z + (size_t)s * gates;
     for (int t = 0, active = b.n; t < b.lengths[0]; t++) {
         while (b.lengths[active - 1] <= t) active--;
         for (int s = 0; s < active; s++) {
             const int row = b.starts[s] + (side ? b.lengths[s] - 1 - t : t), previous = side ? row + 1 : row - 1;
-            if (looked_up) {
-                pre[s] = looked_up + (size_t)s * gates;
-                memcpy(pre[s], layer->table + ((size_t)ids[row] * 2 + side) * gates, sizeof(float) * gates);
-            } else {
-                pre[s] = z + ((size_t)row * 2 + side) * gates;
-            }
+            inputs[s] = source_row(from, first + row, 2 * gates) + (size_t)side * gates;
             if (t) states[s] = out + ((size_t)previous * 2 + side) * dim;
         }
-        if (t) product(layer->recurrent[side], ws, active, states, pre, FROM_RESULT);
+        if (t) product(layer->recurrent[side], ws, active, states, inputs, sums);
         for (int s = 0; s < active; s++) {
             const int row = b.starts[s] + (side ? b.lengths[s] - 1 - t : t);
             float *c = cells + (size_t)s * dim, *h = out + ((size_t)row * 2 + side) * dim;
-            lstm_cell(t ? pre[s] : NULL, pre[s] + dim, dim, c, c, h);
+            lstm_cell(t ? sums[s] : NULL, (t ? sums[s] : inputs[s]) + dim, dim, c, c, h);
         }
     }
     release(ws, m0);
 }
 
-// Run a layer over rows of `width` numbers, or over ids of its table: out[row] is [forward, backward].
-static void run_layer(const ef_layer *layer, ef_workspace *ws, batch b, const int32_t *ids, const float *x, int width,
-                      float *out) {
-    mark m0 = here(ws);
+// Multiply rows of `width` numbers with the input weights of a layer: the pre-activations of both directions.
+static void multiply_inputs(const ef_layer *layer, ef_workspace *ws, int n, const float *x, int width, float *z) {
     const size_t gates = 4 * (size_t)layer->dim;
-    float *z = NULL;
-    if (!layer->table) {
-        z = TAKE(ws, float, (size_t)b.n_rows * 2 * gates);
-        if (layer->is_joint) product_of_rows(layer->input[0], ws, b.n_rows, x, width, z, 2 * gates);
-        else for (int side = 0; side < 2; side++)
-            product_of_rows(layer->input[side], ws, b.n_rows, x + side * (width / 2), width, z + side * gates, 2 * gates);
-    }
-    for (int side = 0; side < 2; side++) run_direction(layer, side, ws, b, ids, z, out);
-    release(ws, m0);
+    if (layer->is_joint) product_of_rows(layer->input[0], ws, n, x, width, z, 2 * gates);
+    else for (int side = 0; side < 2; side++)
+        product_of_rows(layer->input[side], ws, n, x + side * (width / 2), width, z + side * gates, 2 * gates);
 }
 
-// Put the inputs of words side by side: rows of the tables, the vector of the form, the spelling. `first` is the batch's first word.
-static float *gather_inputs(const ef_encoder *E, ef_workspace *ws, const ef_words *words, int n_words, int first, int n,
-                            const float *spelling) {
-    float *x = TAKE(ws, float, (size_t)n * E->input_dim);
+// ------------------------------------------------------------------------------------------------ words as inputs
+// Number equal words (those of the same form and ids) alike. Return how many different ones there are; `items` gets the
+// number of each word, `examples` a word of each number.
+static int find_items(const ef_encoder *E, ef_workspace *ws, const ef_words *words, int n_words, int32_t *items,
+                      int32_t *examples) {
+    mark m0 = here(ws);
+    int size = 16, n = 0;
+    while (size < 2 * n_words) size *= 2;
+    int32_t *slots = TAKE(ws, int32_t, size);
+    memset(slots, -1, sizeof(int32_t) * (size_t)size);
+    for (int i = 0; i < n_words; i++) {
+        uint32_t hash = words->forms ? (uint32_t)words->forms[i] : 0;
+        for (int t = 0; t < E->n_tables; t++) hash = hash * 0x9e3779b1u + (uint32_t)words->ids[(size_t)t * n_words + i];
+        hash *= 0x85ebca6bu;
+        for (uint32_t at = hash >> 7;; at++) {
+            int32_t *slot = &slots[at & (uint32_t)(size - 1)];
+            int is_same = *slot >= 0 && (!words->forms || words->forms[examples[*slot]] == words->forms[i]);
+            for (int t = 0; t < E->n_tables && is_same; t++) {
+                const int32_t *ids = words->ids + (size_t)t * n_words;
+                is_same = ids[examples[*slot]] == ids[i];
+            }
+            if (*slot < 0) examples[n] = i, *slot = n++;
+            else if (!is_same) continue;
+            items[i] = *slot;
+            break;
+        }
+    }
+    release(ws, m0);
+    return n;
+}
+
+// Put the inputs of some words side by side: rows of the tables, the vector of the form, the spelling.
+static void gather_inputs(const ef_encoder *E, const ef_words *words, int n_words, const int32_t *which, int n,
+                          const float *spelling, float *x) {
     for (int i = 0; i < n; i++) {
         float *to = x + (size_t)i * E->input_dim;
         for (int t = 0; t < E->n_tables; t++) {
-            const int32_t id = words->ids[(size_t)t * n_words + first + i], dim = E->table_dims[t];
+            const int32_t id = words->ids[(size_t)t * n_words + which[i]], dim = E->table_dims[t];
             memcpy(to, E->tables[t] + (size_t)id * dim, sizeof(float) * (size_t)dim);
             to += dim;
         }
         if (E->form_dim) {
-            const float *vector = words->form_vectors + (size_t)words->forms[first + i] * E->form_dim;
+            const float *vector = words->form_vectors + (size_t)words->forms[which[i]] * E->form_dim;
             memcpy(to, vector, sizeof(float) * (size_t)E->form_dim);
             to += E->form_dim;
         }
         if (spelling) {
             const int dim = E->characters->output_dim;
-            memcpy(to, spelling + (size_t)words->forms[first + i] * dim, sizeof(float) * (size_t)dim);
+            memcpy(to, spelling + (size_t)words->forms[which[i]] * dim, sizeof(float) * (size_t)dim);
         }
     }
-    return x;
 }
 
-// Encode one batch: out[row] has `output_dim` numbers.
-static void encode_batch(const ef_encoder *E, ef_workspace *ws, const ef_words *words, int n_words, int first, batch b,
-                         const float *spelling, float *out) {
+// Project n rows of inputs and multiply them with the weights of the first layer, if there are such.
+static void transform_inputs(const ef_encoder *E, ef_workspace *ws, int n, const float *x, float *out) {
     mark m0 = here(ws);
-    const int32_t *ids = words->ids ? words->ids + first : NULL;
-    const float *x = words->vectors ? words->vectors + (size_t)first * E->input_dim : NULL;
     int width = E->input_dim;
-    if (!x && !(E->n_layers && E->layers[0].table)) x = gather_inputs(E, ws, words, n_words, first, b.n_rows, spelling);
     if (E->project) {
-        const int stride = width_of(E->project);
-        float *projected = TAKE(ws, float, (size_t)b.n_rows * stride);
-        product_of_rows(E->project, ws, b.n_rows, x, width, projected, stride);
-        width = E->project->n;
-        float *packed = TAKE(ws, float, (size_t)b.n_rows * width);
-        for (int i = 0; i < b.n_rows; i++) {
-            memcpy(packed + (size_t)i * width, projected + (size_t)i * stride, sizeof(float) * (size_t)width);
-            tanh_all(packed + (size_t)i * width, width);
+        const int stride = width_of(E->project), n_columns = E->project->n;
+        float *projected = TAKE(ws, float, (size_t)n * stride), *packed = TAKE(ws, float, (size_t)n * n_columns);
+        product_of_rows(E->project, ws, n, x, width, projected, stride);
+        for (int i = 0; i < n; i++) {
+            float *to = packed + (size_t)i * n_columns;
+            memcpy(to, projected + (size_t)i * stride, sizeof(float) * (size_t)n_columns);
+            tanh_all(to, n_columns);
         }
-        x = packed;
+        x = packed, width = n_columns;
     }
+    if (E->n_layers) multiply_inputs(&E->layers[0], ws, n, x, width, out);
+    else memcpy(out, x, sizeof(float) * (size_t)n * (size_t)width);
+    release(ws, m0);
+}
+
+// Prepare the inputs of all sequences of a call.
+static source read_inputs(const ef_encoder *E, ef_workspace *ws, const ef_words *words, int n_words,
+                          const float *spelling) {
+    if (E->n_layers && E->layers[0].table) return (source){words->ids, E->layers[0].table};
+    const size_t width = E->n_layers ? 8 * (size_t)E->layers[0].dim : (size_t)E->output_dim;
+    int32_t *items = NULL, *examples = NULL;
+    int n = n_words;
+    if (!words->vectors) {
+        items = TAKE(ws, int32_t, n_words), examples = TAKE(ws, int32_t, n_words);
+        n = find_items(E, ws, words, n_words, items, examples);
+    }
+    float *rows = TAKE(ws, float, (size_t)n * width);
+    mark m0 = here(ws);
+    float *x = words->vectors ? NULL : TAKE(ws, float, (size_t)BLOCK * E->input_dim);
+    for (int begin = 0; begin < n; begin += BLOCK) {
+        const int m = n - begin < BLOCK ? n - begin : BLOCK;
+        if (x) gather_inputs(E, words, n_words, examples + begin, m, spelling, x);
+        transform_inputs(E, ws, m, x ? x : words->vectors + (size_t)begin * E->input_dim, rows + (size_t)begin * width);
+    }
+    release(ws, m0);
+    return (source){items, rows};
+}
+
+// Encode one batch, whose first row in the source is `first`: out[row] has `output_dim` numbers.
+static void encode_batch(const ef_encoder *E, ef_workspace *ws, source from, int first, batch b, float *out) {
+    mark m0 = here(ws);
+    const float *x = NULL;
     for (int l = 0; l < E->n_layers; l++) {
-        float *to = l + 1 < E->n_layers ? TAKE(ws, float, (size_t)b.n_rows * 2 * E->layers[l].dim) : out;
-        run_layer(&E->layers[l], ws, b, ids, x, width, to);
+        const ef_layer *layer = &E->layers[l];
+        if (l) {
+            float *z = TAKE(ws, float, (size_t)b.n_rows * 8 * (size_t)layer->dim);
+            multiply_inputs(layer, ws, b.n_rows, x, 2 * E->layers[l - 1].dim, z);
+            from = (source){NULL, z};
+        }
+        float *to = l + 1 < E->n_layers ? TAKE(ws, float, (size_t)b.n_rows * 2 * (size_t)layer->dim) : out;
+        for (int side = 0; side < 2; side++) run_direction(layer, side, ws, b, from, l ? 0 : first, to);
         x = to;
-        width = 2 * E->layers[l].dim;
     }
-    if (!E->n_layers) memcpy(out, x, sizeof(float) * (size_t)b.n_rows * (size_t)width);
+    const size_t width = (size_t)E->output_dim;
+    for (int i = 0; i < b.n_rows && !E->n_layers; i++)
+        memcpy(out + (size_t)i * width, source_row(from, first + i, width), sizeof(float) * width);
     release(ws, m0);
 }
 
@@ -142,8 +204,7 @@ static float *spell(const ef_encoder *E, ef_workspace *ws, const ef_words *words
         const int n = words->n_forms - begin < FORMS_AT_ONCE ? words->n_forms - begin : FORMS_AT_ONCE;
         batch b = batch_of(ws, n, words->form_lengths + begin);
         float *states = TAKE(ws, float, (size_t)b.n_rows * dim);
-        ef_words forms = {.ids = words->characters};
-        encode_batch(E->characters, ws, &forms, 0, first, b, NULL, states);
+        encode_batch(E->characters, ws, (source){words->characters, E->characters->layers[0].table}, first, b, states);
         for (int i = 0; i < n; i++) {
             float *to = spelling + (size_t)(begin + i) * dim;
             const float *at_start = states + (size_t)b.starts[i] * dim;

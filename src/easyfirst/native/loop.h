@@ -57,7 +57,7 @@ static int score_pairs(loop *L, ef_workspace *ws, int n, const int32_t *left, co
     float **to = TAKE(ws, float *, n), sum = 0;
     for (int i = 0; i < n; i++) to[i] = L->scores + (size_t)left[i] * L->score_width;
     for (int m = 0; m < L->n_members; m++)
-        score_windows(L->members[m], ws, n, windows, L->projections[m], to, m ? FROM_RESULT : FROM_BIAS);
+        score_windows(L->members[m], ws, n, windows, L->projections[m], m ? (const float *const *)to : NULL, to);
     for (int i = 0; i < n; i++)
         for (int side = 0; side < 2; side++) {
             const float *scores = to[i] + side * L->n_relations;

@@ -33,13 +33,13 @@ typedef int32_t iwide_any __attribute__((vector_size(4 * LANES), aligned(4), may
 
 // a * b + c, fused where the machine can
 #if defined(__AVX512F__)
-INLINE fwide fused(fwide a, fwide b, fwide c) { return (fwide)_mm512_fmadd_ps((__m512)a, (__m512)b, (__m512)c); }
+INLINE fwide fused_wide(fwide a, fwide b, fwide c) { return (fwide)_mm512_fmadd_ps((__m512)a, (__m512)b, (__m512)c); }
 #elif defined(__FMA__)
-INLINE fwide fused(fwide a, fwide b, fwide c) { return (fwide)_mm256_fmadd_ps((__m256)a, (__m256)b, (__m256)c); }
+INLINE fwide fused_wide(fwide a, fwide b, fwide c) { return (fwide)_mm256_fmadd_ps((__m256)a, (__m256)b, (__m256)c); }
 #elif defined(__ARM_NEON)
-INLINE fwide fused(fwide a, fwide b, fwide c) { return (fwide)vfmaq_f32((float32x4_t)c, (float32x4_t)a, (float32x4_t)b); }
+INLINE fwide fused_wide(fwide a, fwide b, fwide c) { return (fwide)vfmaq_f32((float32x4_t)c, (float32x4_t)a, (float32x4_t)b); }
 #else
-INLINE fwide fused(fwide a, fwide b, fwide c) { return a * b + c; }
+INLINE fwide fused_wide(fwide a, fwide b, fwide c) { return a * b + c; }
 #endif
 
 // Integer products: `group` consecutive k of a column lie side by side, as do those of the activations.
@@ -197,25 +197,23 @@ static int32_t matrix_new(const float *weights, const float *bias, int32_t k, in
 INLINE int width_of(const ef_matrix *M) { return M->n_panels * PANEL; }
 
 // ------------------------------------------------------------------------------------------------------- tiles
-// What the sums start from: the bias, or what is in the results already.
-enum start { FROM_BIAS, FROM_RESULT };
-
-INLINE void float_tile(const ef_matrix *M, int panel, int rows, int panels, const float *const *x, float *const *out,
-                       enum start from) {
+// `starts` is what the products are added to: rows, or NULL for the bias.
+INLINE void float_tile(const ef_matrix *M, int panel, int rows, int panels, const float *const *x,
+                       const float *const *starts, float *const *out) {
     fwide sums[MAX_ROWS][2 * MAX_PANELS];
     const float *w = M->weights + (size_t)panel * M->k * PANEL;
     const size_t stride = (size_t)M->k * PANEL;
     const int column = panel * PANEL;
     for (int i = 0; i < rows; i++)
         for (int j = 0; j < 2 * panels; j++)
-            sums[i][j] = *(const fwide_any *)((from == FROM_BIAS ? M->bias : out[i]) + column + j * LANES);
+            sums[i][j] = *(const fwide_any *)((starts ? starts[i] : M->bias) + column + j * LANES);
     for (int k = 0; k < M->k; k++, w += PANEL) {
         fwide weights[2 * MAX_PANELS];
         for (int j = 0; j < 2 * panels; j++)
             weights[j] = *(const fwide_any *)(w + (size_t)(j / 2) * stride + (j % 2) * LANES);
         for (int i = 0; i < rows; i++) {
             fwide value = x[i][k] - (fwide){0};
-            for (int j = 0; j < 2 * panels; j++) sums[i][j] = fused(value, weights[j], sums[i][j]);
+            for (int j = 0; j < 2 * panels; j++) sums[i][j] = fused_wide(value, weights[j], sums[i][j]);
         }
     }
     for (int i = 0; i < rows; i++)
@@ -223,7 +221,7 @@ INLINE void float_tile(const ef_matrix *M, int panel, int rows, int panels, cons
 }
 
 INLINE void byte_tile(const ef_matrix *M, int panel, int rows, int panels, const int32_t *const *x,
-                      const float *x_scales, float *const *out, enum start from, int group) {
+                      const float *x_scales, const float *const *starts, float *const *out, int group) {
     iwide sums[MAX_ROWS][2 * MAX_PANELS];
     const size_t stride = (size_t)M->n_groups * PANEL * (size_t)group;
     const int8_t *w = M->bytes + (size_t)panel * stride;
@@ -244,10 +242,10 @@ INLINE void byte_tile(const ef_matrix *M, int panel, int rows, int panels, const
     }
     for (int i = 0; i < rows; i++)
         for (int j = 0; j < 2 * panels; j++) {
-            float *to = out[i] + column + j * LANES;
-            fwide start = *(const fwide_any *)(from == FROM_BIAS ? M->bias + column + j * LANES : to);
-            fwide scale = x_scales[i] * *(const fwide_any *)(M->scales + column + j * LANES);
-            *(fwide_any *)to = __builtin_convertvector(sums[i][j], fwide) * scale + start;
+            const int at = column + j * LANES;
+            fwide start = *(const fwide_any *)((starts ? starts[i] : M->bias) + at);
+            fwide scale = x_scales[i] * *(const fwide_any *)(M->scales + at);
+            *(fwide_any *)(out[i] + at) = __builtin_convertvector(sums[i][j], fwide) * scale + start;
         }
 }
 
@@ -285,24 +283,27 @@ INLINE int panels_of(int rows) { return rows * MAX_PANELS <= MAX_ROWS ? MAX_PANE
 
 #define DEFINE_TILES(R) \
     static __attribute__((noinline)) void float_##R(const ef_matrix *M, int panel, int panels, const float *const *x, \
-                                                    float *const *out, enum start from) { \
-        if (panels == 1) float_tile(M, panel, R, 1, x, out, from); \
-        else float_tile(M, panel, R, panels_of(R), x, out, from); \
+                                                    const float *const *starts, float *const *out) { \
+        if (panels == 1) float_tile(M, panel, R, 1, x, starts, out); \
+        else float_tile(M, panel, R, panels_of(R), x, starts, out); \
     } \
     static __attribute__((noinline)) void pairs_##R(const ef_matrix *M, int panel, int panels, const int32_t *const *x, \
-                                                    const float *scales, float *const *out, enum start from) { \
-        if (panels == 1) byte_tile(M, panel, R, 1, x, scales, out, from, 2); \
-        else byte_tile(M, panel, R, panels_of(R), x, scales, out, from, 2); \
+                                                    const float *scales, const float *const *starts, \
+                                                    float *const *out) { \
+        if (panels == 1) byte_tile(M, panel, R, 1, x, scales, starts, out, 2); \
+        else byte_tile(M, panel, R, panels_of(R), x, scales, starts, out, 2); \
     } \
     static __attribute__((noinline)) void fours_##R(const ef_matrix *M, int panel, int panels, const int32_t *const *x, \
-                                                    const float *scales, float *const *out, enum start from) { \
-        if (panels == 1) byte_tile(M, panel, R, 1, x, scales, out, from, 4); \
-        else byte_tile(M, panel, R, panels_of(R), x, scales, out, from, 4); \
+                                                    const float *scales, const float *const *starts, \
+                                                    float *const *out) { \
+        if (panels == 1) byte_tile(M, panel, R, 1, x, scales, starts, out, 4); \
+        else byte_tile(M, panel, R, panels_of(R), x, scales, starts, out, 4); \
     }
 EACH_ROWS(DEFINE_TILES)
 
-typedef void float_kernel(const ef_matrix *, int, int, const float *const *, float *const *, enum start);
-typedef void byte_kernel(const ef_matrix *, int, int, const int32_t *const *, const float *, float *const *, enum start);
+typedef void float_kernel(const ef_matrix *, int, int, const float *const *, const float *const *, float *const *);
+typedef void byte_kernel(const ef_matrix *, int, int, const int32_t *const *, const float *, const float *const *,
+                         float *const *);
 #define FLOAT_ENTRY(R) [R] = float_##R,
 #define PAIRS_ENTRY(R) [R] = pairs_##R,
 #define FOURS_ENTRY(R) [R] = fours_##R,
@@ -311,32 +312,34 @@ static byte_kernel *const PAIRS_KERNELS[] = {EACH_ROWS(PAIRS_ENTRY)}, *const FOU
 
 enum { BLOCK = 96 };  // rows whose activations stay in the cache while the panels pass
 
-// out[i] = x[i] @ weights + bias, or out[i] += x[i] @ weights. Rows are given by pointers, and need not be aligned.
-static void product(const ef_matrix *M, ef_workspace *ws, int m, const float *const *x, float *const *out,
-                    enum start from) {
+// out[i] = x[i] @ weights + starts[i], or + bias if `starts` is NULL. Rows are given by pointers and need not be aligned.
+static void product(const ef_matrix *M, ef_workspace *ws, int m, const float *const *x, const float *const *starts,
+                    float *const *out) {
     mark m0 = here(ws);
-    const int n_blocked = m < BLOCK ? m : BLOCK, integers = PADDED(M->n_groups * M->group, 2 * V);
+    const int n_blocked = m < BLOCK ? m : BLOCK, width = PADDED(M->n_groups * M->group, 2 * V);
     byte_kernel *const *kernels = M->group == 4 ? FOURS_KERNELS : PAIRS_KERNELS;
     int32_t *memory = NULL, **quantized = NULL;
     float *scales = NULL;
     if (M->precision != EF_FLOAT32) {
-        memory = (int32_t *)TAKE(ws, int16_t, (size_t)n_blocked * integers);
+        memory = (int32_t *)TAKE(ws, int16_t, (size_t)n_blocked * width);
         quantized = TAKE(ws, int32_t *, n_blocked);
         scales = TAKE(ws, float, n_blocked);
     }
     for (int begin = 0; begin < m; begin += BLOCK) {
         const int n = m - begin < BLOCK ? m - begin : BLOCK, tiles = (n + MAX_ROWS - 1) / MAX_ROWS;
         for (int i = 0; i < n && memory; i++) {
-            quantized[i] = memory + (size_t)i * integers / 2;
+            quantized[i] = memory + (size_t)i * width / 2;
             scales[i] = quantize(M, x[begin + i], quantized[i]);
         }
         for (int panel = 0, panels; panel < M->n_panels; panel += panels) {
             panels = tiles == 1 && panel + panels_of(n) <= M->n_panels ? panels_of(n) : 1;
             for (int tile = 0, at = 0; tile < tiles; tile++) {
                 const int rows = (n - at + tiles - tile - 1) / (tiles - tile);
+                const float *const *start = starts ? starts + begin + at : NULL;
                 float *const *to = out + begin + at;
-                if (memory) kernels[rows](M, panel, panels, (const int32_t *const *)quantized + at, scales + at, to, from);
-                else FLOAT_KERNELS[rows](M, panel, panels, x + begin + at, to, from);
+                const int32_t *const *integers = (const int32_t *const *)quantized + at;
+                if (memory) kernels[rows](M, panel, panels, integers, scales + at, start, to);
+                else FLOAT_KERNELS[rows](M, panel, panels, x + begin + at, start, to);
                 at += rows;
             }
         }

@@ -18,7 +18,10 @@ from easyfirst.nn.arrays import Floats
 from easyfirst.nn.namespace import NUMPY
 from easyfirst.nn.parser_network import Network
 
-ROWS = 8
+MAX_PANEL = 32
+"""The most columns that a product reads at once."""
+
+ROWS = 4
 """How many attachments are worked out at once, if there are as many that look likely."""
 
 
@@ -130,7 +133,10 @@ class Member:
         return self._keep(Matrix(self.core, weights, bias, self._precision)).address
 
     def _array(self, array: Floats) -> int:
-        return self._keep(np.ascontiguousarray(array, dtype=np.float32)).ctypes.data
+        """Keep an array for the core, with room behind it: products read whole panels of columns."""
+        padded = np.zeros(array.size + MAX_PANEL, dtype=np.float32)
+        padded[: array.size] = array.reshape(-1)
+        return self._keep(padded).ctypes.data
 
 
 class Members:

@@ -64,17 +64,16 @@ static void work_out(const ef_member *M, ef_workspace *ws, int n, const attachme
     const int dim = M->dim, widest = M->vector_dim > dim ? M->vector_dim : dim;
     const int coded = width_of(M->encode), x_width = widest + dim > coded ? widest + dim : coded;
     float *x = TAKE(ws, float, (size_t)n * x_width), *z = TAKE(ws, float, (size_t)n * 4 * dim);
-    const float **from = TAKE(ws, const float *, n);
+    const float **from = TAKE(ws, const float *, n), **starts = TAKE(ws, const float *, n);
     float **to = TAKE(ws, float *, n);
     int n_left = 0;
     for (int i = 0; i < n; i++) {
         n_left += items[i].side == 0;
         from[i] = encoding_of(M, items[i].modifier);
+        starts[i] = M->relations + (size_t)items[i].relation * M->vector_dim;
         to[i] = x + (size_t)i * x_width;
-        memset(to[i] + M->vector_dim, 0, sizeof(float) * (size_t)(x_width - M->vector_dim));
-        memcpy(to[i], M->relations + (size_t)items[i].relation * M->vector_dim, sizeof(float) * (size_t)M->vector_dim);
     }
-    product(M->encode, ws, n, from, to, FROM_RESULT);
+    product(M->encode, ws, n, from, starts, to);
     for (int i = 0; i < n; i++) tanh_all(to[i], M->vector_dim);
     for (int l = 0, input = M->vector_dim; l < M->n_layers; l++, input = dim) {
         for (int i = 0; i < n; i++) {
@@ -84,8 +83,8 @@ static void work_out(const ef_member *M, ef_workspace *ws, int n, const attachme
             from[i] = row;
             to[i] = z + (size_t)i * 4 * dim;
         }
-        product(M->steps[2 * l], ws, n_left, from, to, FROM_BIAS);
-        product(M->steps[2 * l + 1], ws, n - n_left, from + n_left, to + n_left, FROM_BIAS);
+        product(M->steps[2 * l], ws, n_left, from, NULL, to);
+        product(M->steps[2 * l + 1], ws, n - n_left, from + n_left, NULL, to + n_left);
         for (int i = 0; i < n; i++) {
             float *fresh = items[i].fresh + 2 * dim * l;
             const float *c = c_of(M, items[i].head, l, items[i].side);
@@ -100,8 +99,8 @@ static void work_out(const ef_member *M, ef_workspace *ws, int n, const attachme
         from[i] = row;
         to[i] = items[i].fresh + 2 * dim * M->n_layers;
     }
-    product(M->sides[0], ws, n_left, from, to, FROM_BIAS);
-    product(M->sides[1], ws, n - n_left, from + n_left, to + n_left, FROM_BIAS);
+    product(M->sides[0], ws, n_left, from, NULL, to);
+    product(M->sides[1], ws, n - n_left, from + n_left, NULL, to + n_left);
     release(ws, m0);
 }
 
@@ -117,9 +116,9 @@ static void make_attachment(const ef_member *M, const attachment *item, float *p
     for (int j = 0; j < projection_width(M); j += V) store(projections + j, load(projections + j) + load(change + j));
 }
 
-// Score pairs by the rows in their windows, n x n_slots. scores[i] gets 2 * n_relations numbers, or they are added.
+// Score pairs by the rows in their windows, n x n_slots: scores[i] are 2 * n_relations numbers, added to starts[i].
 static void score_windows(const ef_member *M, ef_workspace *ws, int n, const int32_t *windows, const float *projections,
-                          float *const *scores, enum start from) {
+                          const float *const *starts, float *const *scores) {
     mark m0 = here(ws);
     const int half = M->hidden_dim, width = 2 * half;
     const size_t projected = (size_t)projection_width(M);
@@ -138,7 +137,7 @@ static void score_windows(const ef_member *M, ef_workspace *ws, int n, const int
             }
             rows[i] = sums + half;
         }
-        product(M->labelled, ws, m, rows, scores + begin, from);
+        product(M->labelled, ws, m, rows, starts ? starts + begin : NULL, scores + begin);
         for (int i = 0; i < m; i++)
             for (int side = 0; side < 2; side++) {
                 vec sums = {0};

@@ -27,7 +27,7 @@ class NativeEngine:
         found: dict[int, Derivation] = {}
         names = self._vocabulary.relations, self._vocabulary.root_relation
         every_length = [len(sentence) for sentence in sentences]
-        for batch in longest_first(every_length, max_rows=MAX_BATCH_WORDS, max_sequences=batch_size):
+        for batch in longest_first(every_length, max_rows=MAX_BATCH_WORDS):
             lengths = [every_length[number] for number in batch]
             ids = self._vocabulary.encode([sentences[number] for number in batch])
             steps = self._members.parse(Given.of_words(lengths, ids), group=min(GROUP, batch_size))

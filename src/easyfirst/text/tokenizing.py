@@ -28,7 +28,7 @@ from easyfirst.treebank.raw_text import Token
 
 MAX_PIECE = 50_000  # characters; a longer paragraph is read in pieces
 PIECE_MARGIN = 1000  # sentences that end this near the end of a piece are read again with the next
-MAX_BATCH = 60_000  # the most characters in a batch, which bounds the memory
+MAX_BATCH = 8000  # the most characters in a batch, which bounds the memory
 # The rows whose outputs a window keeps, and its context on each side. More context changes nothing on EWT.
 CHARACTER_WINDOW = {"size": 400, "context": 25}
 TOKEN_WINDOW = {"size": 100, "context": 20}
