@@ -39,9 +39,12 @@ from easyfirst.model.part import TAGGER, TOKENIZER, VECTORS
 from easyfirst.model.shared_vectors import save_shared_vectors
 from easyfirst.model.tagger_store import load_tagger, make_tagger_ensemble, save_tagger
 from easyfirst.model.tokenizer_store import load_tokenizer, save_tokenizer
+from easyfirst.native.backend import Backend
 from easyfirst.parsing.actions import Choose
 from easyfirst.parsing.derivation import Derivation
-from easyfirst.parsing.engine import BATCH_SIZE, MAX_BATCH_WORDS, Engine, NumpyEngine, make_engine
+from easyfirst.parsing.engine import BATCH_SIZE, MAX_BATCH_WORDS, Engine, NumpyEngine
+from easyfirst.parsing.engines import make_engine
+from easyfirst.parsing.native_engine import NativeEngine
 from easyfirst.results.documents import Document
 from easyfirst.results.explanations import RUNNERS_UP, Explanation, Observer
 from easyfirst.results.parses import Parse
@@ -57,16 +60,23 @@ TEXT_BUFFERED = 100_000
 """The number of characters that :meth:`Parser.read` reads ahead."""
 
 
-def load(name: str | PathLike[str]) -> Parser:
+def load(name: str | PathLike[str], *, engine: str | None = None, precision: str | None = None) -> Parser:
     """Load a bundled model (``"en"``) or a model directory, with its tokenizer and tagger if it has them.
 
-    Raise a :class:`easyfirst.errors.ModelError` if it cannot be used.
+    ``engine`` is ``"native"``, the compiled core, or ``"numpy"``. ``precision`` is that of the core's weights:
+    ``"float32"``, ``"int8"`` or ``"int8-fast"``. The defaults are taken from the environment (``EASYFIRST_ENGINE``,
+    ``EASYFIRST_PRECISION``), or else are the core, if this installation has one, and ``"int8"``.
+
+    Raise a :class:`easyfirst.errors.ModelError` if the model cannot be used, and a
+    :class:`easyfirst.errors.ConfigError` if the engine cannot.
     """
+    backend = Backend.choose(engine, precision)
     path = find_model(name)
     model = load_parser(path)
-    tokenizer = Tokenizer(load_tokenizer(path / TOKENIZER)) if (path / TOKENIZER).is_dir() else None
-    tagger = Tagger(load_tagger(path / TAGGER, model.vectors)) if (path / TAGGER).is_dir() else None
-    return Parser(model, tokenizer=tokenizer, tagger=tagger)
+    tokenizer = Tokenizer(load_tokenizer(path / TOKENIZER), backend) if (path / TOKENIZER).is_dir() else None
+    tagger = Tagger(load_tagger(path / TAGGER, model.vectors), backend) if (path / TAGGER).is_dir() else None
+    parsing = make_engine(model.arrays, model.config, model.vocabulary, backend)
+    return Parser(model, tokenizer=tokenizer, tagger=tagger, engine=parsing)
 
 
 def combine(*names: str | PathLike[str]) -> Parser:
@@ -144,6 +154,11 @@ class Parser:
     @property
     def config(self) -> ParserConfig:
         return self._model.config
+
+    @property
+    def engine(self) -> str:
+        """The engine that parses: ``"numpy"``, or ``"native"`` with instruction set and precision in brackets."""
+        return str(self._engine)
 
     @property
     def relations(self) -> tuple[str, ...]:
@@ -240,13 +255,17 @@ class Parser:
         """Parse sentences that need no more checks: they were prepared, or found in a text by :meth:`tokenize`."""
         sentences = [each.sentence for each in prepared]
         tagged = sentences if self.tagger is None else self.tagger.tag(sentences)
-        rules = [each.rules for each in prepared]
-        if any(rules):
-            wrap = partial(constrain, [len(sentence) for sentence in tagged], rules)
-            derivations = self._numpy_engine.derive(tagged, batch_size=batch_size, wrap=wrap)
-        else:
-            derivations = self._engine.derive(tagged, batch_size=batch_size)
-        return [self._result(*each) for each in zip(prepared, tagged, derivations, strict=True)]
+        derivations: dict[int, Derivation] = {}
+        for is_restricted in (False, True):  # a sentence is parsed alike whether or not others have constraints
+            numbers = [number for number, each in enumerate(prepared) if bool(each.rules) is is_restricted]
+            chosen, rules = [tagged[number] for number in numbers], [prepared[number].rules for number in numbers]
+            if is_restricted:
+                wrap = partial(constrain, [len(sentence) for sentence in chosen], rules)
+                found = self._numpy_engine.derive(chosen, batch_size=batch_size, wrap=wrap)
+            else:
+                found = self._engine.derive(chosen, batch_size=batch_size)
+            derivations.update(zip(numbers, found, strict=True))
+        return [self._result(*each, derivations[n]) for n, each in enumerate(zip(prepared, tagged, strict=True))]
 
     def require_tokenizer(self) -> Tokenizer:
         """Return the tokenizer; raise an :class:`InputError` if the model cannot read raw text."""
@@ -284,15 +303,17 @@ class Parser:
 
     def explain_prepared(self, prepared: Prepared, *, runners_up: int = RUNNERS_UP) -> Explanation:
         """Explain a sentence that needs no more checks, as for :meth:`parse_prepared`."""
-        observers: list[Observer] = []
-
-        def observe(numbers: Sequence[int], choose: Choose) -> Choose:
-            observers.append(Observer(choose, self._model.vocabulary.relations, runners_up))
-            return constrain([len(prepared.sentence)], [prepared.rules], numbers, observers[0])
-
         [tagged] = [prepared.sentence] if self.tagger is None else self.tagger.tag([prepared.sentence])
-        [derivation] = self._numpy_engine.derive([tagged], wrap=observe)
-        return Explanation.of(self._result(prepared, tagged, derivation), observers[0])
+        observer = Observer(self._model.vocabulary.relations, runners_up)
+        if isinstance(self._engine, NativeEngine) and not prepared.rules:
+            [derivation] = self._engine.derive([tagged], see=observer.see)
+        else:
+
+            def observe(numbers: Sequence[int], choose: Choose) -> Choose:
+                return constrain([len(tagged)], [prepared.rules], numbers, observer.wrap(choose))
+
+            [derivation] = self._numpy_engine.derive([tagged], wrap=observe)
+        return Explanation.of(self._result(prepared, tagged, derivation), observer)
 
     def save(self, path: str | PathLike[str], *, bits: int = 32) -> None:
         """Write the model to a directory, from which :func:`load` restores it.

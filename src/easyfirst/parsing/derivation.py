@@ -108,8 +108,28 @@ class BatchSteps:
             scores[places] = np.concatenate([actions.scores for actions in self.actions])
             arc_margins[places] = np.concatenate(margins)
             relation_margins[places] = np.concatenate(label_margins)
-        names = [relations[number] for number in numbers.tolist()]
-        for start, length in zip(starts.tolist(), self.lengths.tolist(), strict=True):
-            row = slice(start, start + length - 1)
-            arcs = heads[row], modifiers[row], tuple(names[row]), root_relation
-            yield Derivation(*arcs, scores[row], arc_margins[row], relation_margins[row])
+        arrays = heads, modifiers, numbers, scores, arc_margins, relation_margins
+        return derivations_of(self.lengths.tolist(), *arrays, relations, root_relation)
+
+
+def derivations_of(
+    lengths: Sequence[int],
+    heads: npt.NDArray[np.int32],
+    modifiers: npt.NDArray[np.int32],
+    numbers: npt.NDArray[np.int32],
+    scores: npt.NDArray[np.float32],
+    margins: npt.NDArray[np.float32],
+    label_margins: npt.NDArray[np.float32],
+    relations: Sequence[str],
+    root_relation: str,
+) -> Iterator[Derivation]:
+    """Yield the derivation of each sentence. An array has a value for each word: those of a sentence's steps, and one
+    that is not used. ``numbers`` are those of relations."""
+    all_numbers: list[int] = numbers.tolist()
+    names = [relations[number] for number in all_numbers]
+    start = 0
+    for length in lengths:
+        row = slice(start, start + length - 1)
+        by_step = scores[row], margins[row], label_margins[row]
+        yield Derivation(heads[row], modifiers[row], tuple(names[row]), root_relation, *by_step)
+        start += length

@@ -58,6 +58,9 @@ class NumpyEngine:
         self._networks = networks
         self._loop = Loop(*networks)
 
+    def __str__(self) -> str:
+        return "numpy"
+
     @classmethod
     def of(cls, arrays: Mapping[str, Floats], config: ParserConfig, vocabulary: ParserVocabulary) -> NumpyEngine:
         """Make an engine from the arrays of a model."""
@@ -96,11 +99,6 @@ class NumpyEngine:
                 found = [encode_words(NUMPY, network.words, ids, packing) for network in self._networks]
                 parts.append(found[0] if len(found) == 1 else np.concatenate(found, axis=1))
         return np.concatenate(parts)
-
-
-def make_engine(arrays: Mapping[str, Floats], config: ParserConfig, vocabulary: ParserVocabulary) -> Engine:
-    """Make the engine that parses best with these weights."""
-    return NumpyEngine.of(arrays, config, vocabulary)
 
 
 class MarginRecorder:

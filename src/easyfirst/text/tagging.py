@@ -3,19 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any
 
 import numpy as np
 
 from easyfirst.errors import ModelError
 from easyfirst.model.lexicon import distinct_forms, spelling_of, tags_of
 from easyfirst.model.tagger_store import TaggerModel, look_up
-from easyfirst.nn.activations import overflow_is_fine
+from easyfirst.native.backend import Backend
 from easyfirst.nn.arrays import Floats
-from easyfirst.nn.characters import Spelling, last_states
-from easyfirst.nn.lstm import TableReader
-from easyfirst.nn.namespace import NUMPY
-from easyfirst.nn.sequences import Packing, longest_first
-from easyfirst.nn.tagger_network import TaggerIds, members_of, score_tags
+from easyfirst.nn.sequences import longest_first
+from easyfirst.nn.tagger_network import TaggerIds, members_of
+from easyfirst.text.networks import tagger_network
 from easyfirst.treebank.sentence import Sentence
 
 MAX_BATCH_WORDS = 2048  # the most words in a batch, unless a single sentence has more
@@ -25,13 +24,14 @@ Tags = Mapping[str, tuple[str, ...]]  # for each kind, the tags of the words of 
 class Tagger:
     """A trained tagger. Tagging does not change it, so threads may share it."""
 
-    def __init__(self, model: TaggerModel) -> None:
+    def __init__(self, model: TaggerModel, backend: Backend | None = None) -> None:
         self.model = model
-        self._members = members_of(model.arrays, model.config.members)
-        self._readers = [
-            None if member.characters is None else TableReader(member.characters.embedding, member.characters.layers)
-            for member in self._members
-        ]
+        self._backend = backend or Backend.choose()
+        members, external_dim = members_of(model.arrays, model.config.members), model.config.external_dim
+        self._networks = [tagger_network(weights, external_dim, self._backend) for weights in members]
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Tagger, (self.model, self._backend)
 
     @property
     def kinds(self) -> tuple[str, ...]:
@@ -67,14 +67,9 @@ class Tagger:
         lengths = list(map(len, sentences))
         forms, numbers = distinct_forms([form for sentence in sentences for form in sentence])
         ids = TaggerIds(vocabulary.word_ids(forms)[numbers], numbers)
-        external = None if vectors is None else look_up(vectors, forms)[numbers]
+        external = None if vectors is None else look_up(vectors, forms)
         spelling = spelling_of(forms, vocabulary.characters)
-        with overflow_is_fine():
-            spelt = [None if reader is None else _spell(reader, spelling) for reader in self._readers]
-            scores = [
-                score_tags(NUMPY, member, ids, Packing.of(lengths), external=external, spelt=by_member)
-                for member, by_member in zip(self._members, spelt, strict=True)
-            ]
+        scores = [network.score(ids, lengths, external, spelling) for network in self._networks]
         columns: dict[str, list[str]] = {}
         for kind, tags in vocabulary.tags.items():
             best: list[int] = _agreed([of_member[kind] for of_member in scores]).argmax(axis=1).tolist()
@@ -90,11 +85,6 @@ def without_tags(sentences: Iterable[Sentence], tagger: Tagger | None, name: str
     if tagger is None:
         raise ModelError(f"{name} has no tagger to predict tags")
     return map(tagger.untagged, sentences)
-
-
-def _spell(reader: TableReader, spelling: Spelling) -> Floats:
-    """Compute ``easyfirst.nn.characters.spell`` with a lookup table, which is faster."""
-    return last_states(NUMPY, reader.read(spelling.characters, Packing.of(spelling.lengths.tolist())), spelling)
 
 
 def _agreed(scores: Sequence[Floats]) -> Floats:

@@ -10,24 +10,18 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import accumulate, pairwise
+from typing import Any
 
 import numpy as np
 
 from easyfirst.model.tokenizer_store import TokenizerModel
 from easyfirst.model.tokenizer_vocabulary import Characters, lowered
-from easyfirst.nn.activations import overflow_is_fine
+from easyfirst.native.backend import Backend
 from easyfirst.nn.arrays import Bools, Ints
-from easyfirst.nn.lstm import TableReader
 from easyfirst.nn.namespace import NUMPY
 from easyfirst.nn.sequences import span_states
-from easyfirst.nn.tokenizer_network import (
-    REWRITTEN,
-    SENTENCE_END,
-    WORD_END,
-    score_boundaries,
-    score_tokens,
-    tokenizer_of,
-)
+from easyfirst.nn.tokenizer_network import REWRITTEN, SENTENCE_END, WORD_END, tokenizer_of
+from easyfirst.text.networks import tokenizer_network
 from easyfirst.text.sentences import TokenizedText, cut
 from easyfirst.text.spans import Spans, find_spans, whole_signs
 from easyfirst.text.windows import read_in_windows
@@ -35,7 +29,7 @@ from easyfirst.treebank.raw_text import Token
 
 MAX_PIECE = 50_000  # characters; a longer paragraph is read in pieces
 PIECE_MARGIN = 1000  # sentences that end this near the end of a piece are read again with the next
-MAX_BATCH = 60_000  # the most characters in a batch, which bounds the memory
+MAX_BATCH = 8000  # the most characters in a batch, which bounds the memory
 # The rows whose outputs a window keeps, and its context on each side. More context changes nothing on EWT.
 CHARACTER_WINDOW = {"size": 400, "context": 25}
 TOKEN_WINDOW = {"size": 100, "context": 20}
@@ -75,10 +69,13 @@ class _Paragraph:
 class Tokenizer:
     """A trained tokenizer. Tokenizing does not change it, so threads may share it."""
 
-    def __init__(self, model: TokenizerModel) -> None:
+    def __init__(self, model: TokenizerModel, backend: Backend | None = None) -> None:
         self.model = model
-        self._weights = tokenizer_of(model.arrays)
-        self._characters = TableReader(self._weights.characters, self._weights.character_layers)
+        self._backend = backend or Backend.choose()
+        self._network = tokenizer_network(tokenizer_of(model.arrays), self._backend)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Tokenizer, (self.model, self._backend)
 
     def tokenize(self, text: str) -> Sentences:
         """Return the sentences of a text; an empty list if it is only white space."""
@@ -109,20 +106,19 @@ class Tokenizer:
         """Read a piece of each paragraph."""
         vocabulary = self.model.vocabulary
         characters = vocabulary.read([piece for _, piece in batch])
-        with overflow_is_fine():
-            h = read_in_windows(
-                lambda rows, packing: self._characters.read(characters.rows[rows], packing),
-                characters.lengths,
-                **CHARACTER_WINDOW,
-            )
-            boundaries = whole_signs(characters, score_boundaries(NUMPY, self._weights, h).argmax(axis=1))
-            spans = find_spans(characters, boundaries, has_inner_spaces=vocabulary.has_inner_spaces)
-            vectors = span_states(NUMPY, h, spans.first, spans.last)
-            scores = read_in_windows(
-                lambda rows, packing: score_tokens(NUMPY, self._weights, vectors[rows], packing),
-                spans.lengths,
-                **TOKEN_WINDOW,
-            )
+        h = read_in_windows(
+            lambda rows, lengths: self._network.read_characters(characters.rows[rows], lengths),
+            characters.lengths,
+            **CHARACTER_WINDOW,
+        )
+        boundaries = whole_signs(characters, self._network.score_boundaries(h).argmax(axis=1))
+        spans = find_spans(characters, boundaries, has_inner_spaces=vocabulary.has_inner_spaces)
+        vectors = span_states(NUMPY, h, spans.first, spans.last)
+        scores = read_in_windows(
+            lambda rows, lengths: self._network.score_tokens(vectors[rows], lengths),
+            spans.lengths,
+            **TOKEN_WINDOW,
+        )
         tokens = self._tokens_of(batch, characters, boundaries, spans, scores[:, REWRITTEN] > 0)
         is_end = scores[:, SENTENCE_END] > 0
         begin = 0

@@ -12,9 +12,9 @@ from typing import NamedTuple
 import numpy as np
 
 from easyfirst.nn.arrays import Floats, Ints
-from easyfirst.nn.sequences import Packing, longest_first
+from easyfirst.nn.sequences import longest_first
 
-Reader = Callable[[Ints, Packing], Floats]  # takes row numbers and their packing, and returns one row for each
+Reader = Callable[[Ints, list[int]], Floats]  # takes row numbers and the lengths of windows, returns one row for each
 MAX_ROWS = 16_384  # the most rows that are read in lock step
 
 
@@ -51,7 +51,7 @@ def read_in_windows(
     for batch in longest_first([window.end - window.begin for window in windows], max_rows=max_rows):
         begins, ends, kept_begins, kept_ends = np.array([windows[number] for number in batch], dtype=np.int64).T
         sizes, n_kept = ends - begins, kept_ends - kept_begins
-        values = read(_ranges(begins, sizes), Packing.of(sizes.tolist()))
+        values = read(_ranges(begins, sizes), sizes.tolist())
         if found is None:
             found = np.empty((begin, values.shape[1]), dtype=values.dtype)
         places = np.cumsum(sizes) - sizes + kept_begins - begins

@@ -1,0 +1,57 @@
+"""The choice between the compiled core and NumPy, which all parts of a model share."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from typing import Any
+
+from easyfirst.errors import ConfigError
+from easyfirst.native.library import PRECISIONS, Core, find_core, why_missing
+
+ENGINES = ("native", "numpy")
+ENGINE_VARIABLE, PRECISION_VARIABLE = "EASYFIRST_ENGINE", "EASYFIRST_PRECISION"
+DEFAULT_PRECISION = "int8"
+
+
+@dataclass(frozen=True, slots=True)
+class Backend:
+    """What the networks run on."""
+
+    core: Core | None  # None: NumPy
+    precision: str = DEFAULT_PRECISION
+    is_required: bool = False  # whether NumPy may step in where the core cannot run a network
+
+    @classmethod
+    def choose(cls, engine: str | None = None, precision: str | None = None) -> Backend:
+        """Return the backend with this name. What is not given is read from ``EASYFIRST_ENGINE`` and
+        ``EASYFIRST_PRECISION``; the defaults are the core, if there is one, and 8-bit weights."""
+        engine = _chosen(engine, ENGINE_VARIABLE, "engine", ENGINES)
+        precision = _chosen(precision, PRECISION_VARIABLE, "precision", tuple(PRECISIONS)) or DEFAULT_PRECISION
+        core = None if engine == "numpy" else find_core()
+        if engine == "native" and core is None:
+            raise ConfigError(f"there is no native engine: {why_missing()}; use engine 'numpy'")
+        return cls(core, precision, is_required=engine == "native")
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Pickle the choice: the core of another process, or NumPy if it has none, takes the place of this one's."""
+        return Backend.choose, (
+            "numpy" if self.core is None else "native" if self.is_required else None,
+            self.precision,
+        )
+
+    def __str__(self) -> str:
+        return "numpy" if self.core is None else f"native ({self.core.isa}, {self.precision})"
+
+    def describe(self) -> str:
+        """Return the name for users, who should know why the slower engine is in use."""
+        why = why_missing() if self.core is None else None
+        return f"{self}: {why}" if why else str(self)
+
+
+def _chosen(given: str | None, variable: str, what: str, choices: tuple[str, ...]) -> str | None:
+    """Return the value that was given, or else that of an environment variable, if any."""
+    value, name = (given, what) if given is not None else (os.environ.get(variable) or None, variable)
+    if value is not None and value not in choices:
+        raise ConfigError(f"{name} is {value!r}; it must be one of {', '.join(choices)}")
+    return value

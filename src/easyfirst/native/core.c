@@ -1,0 +1,178 @@
+#define _POSIX_C_SOURCE 200112L  // posix_memalign
+// The compiled core of easyfirst: encodes words and parses sentences. It is compiled once for each instruction set
+// (EF_ISA), and all it exports is a table of functions. The definition of the network is easyfirst/nn; tests hold the
+// core to it.
+#include "loop.h"
+
+static int32_t core_product(const ef_matrix *M, ef_workspace *ws, int32_t m, const float *x, float *out) {
+    if (m < 0) return EF_BAD_INPUT;
+    if (setjmp(ws->failed)) return EF_NO_MEMORY;
+    restart(ws);
+    for (int begin = 0; begin < m; begin += BLOCK) {
+        mark m0 = here(ws);
+        const int rows = m - begin < BLOCK ? m - begin : BLOCK;
+        float *found = TAKE(ws, float, (size_t)rows * width_of(M));
+        product_of_rows(M, ws, rows, x + (size_t)begin * M->k, M->k, found, width_of(M));
+        for (int i = 0; i < rows; i++)
+            memcpy(out + (size_t)(begin + i) * M->n, found + (size_t)i * width_of(M), sizeof(float) * (size_t)M->n);
+        release(ws, m0);
+    }
+    return EF_OK;
+}
+
+static int32_t core_encode(const ef_encoder *E, ef_workspace *ws, const ef_words *words, int32_t group, float *out) {
+    const int64_t n_words = count_words(E, words);
+    if (n_words < 0 || group < 1) return EF_BAD_INPUT;
+    if (setjmp(ws->failed)) return EF_NO_MEMORY;
+    restart(ws);
+    const source from = read_inputs(E, ws, words, (int)n_words, words->vectors ? NULL : spell(E, ws, words));
+    for (int begin = 0, first = 0; begin < words->n_sequences; begin += group) {
+        mark m0 = here(ws);
+        const int n = words->n_sequences - begin < group ? words->n_sequences - begin : group;
+        batch b = batch_of(ws, n, words->lengths + begin);
+        encode_batch(E, ws, from, first, b, out + (size_t)first * E->output_dim);
+        first += b.n_rows;
+        release(ws, m0);
+    }
+    return EF_OK;
+}
+
+// Parse one group of sentences, from the word `first` on. `inputs` are those of each member.
+static int parse_group(const ef_member *const *members, int n_members, ef_workspace *ws, const source *inputs, int first,
+                       batch b, int rows, const ef_steps *to, void (*observe)(const ef_decision *), ef_counts *counts) {
+    loop L = start_loop(members, n_members, ws, b);
+    L.observe = observe;
+    for (int m = 0; m < n_members; m++) {
+        const ef_member *M = members[m];
+        const size_t n = (size_t)b.n_rows + 1;
+        L.states[m] = TAKE(ws, float, n * (size_t)state_width(M));
+        L.projections[m] = TAKE(ws, float, n * (size_t)projection_width(M));
+        L.fresh[m] = TAKE(ws, float, n * (size_t)fresh_width(M));
+        mark m0 = here(ws);
+        float *vectors = TAKE(ws, float, n * (size_t)M->vector_dim);
+        encode_batch(M->words, ws, inputs[m], first, b, vectors);
+        memcpy(vectors + (size_t)b.n_rows * M->vector_dim, M->padding, sizeof(float) * (size_t)M->vector_dim);
+        make_leaves(M, ws, (int)n, vectors, L.states[m], L.projections[m]);
+        release(ws, m0);
+    }
+    const ef_steps here_on = {to->heads + first, to->modifiers + first, to->relations + first,
+                              to->scores + first, to->margins + first, to->label_margins + first};
+    const int status = run_loop(&L, ws, b, rows, &here_on);
+    if (counts) {
+        counts->attachments += L.counts.attachments;
+        counts->computed += L.counts.computed;
+        counts->passes += L.counts.passes;
+    }
+    return status;
+}
+
+static int32_t core_parse(const ef_member *const *members, int32_t n_members, ef_workspace *ws, const ef_words *words,
+                          int32_t group, int32_t rows, const ef_steps *to, void (*observe)(const ef_decision *),
+                          ef_counts *counts) {
+    const int64_t n_words = count_words(members[0]->words, words);
+    if (n_words < 0 || group < 1 || rows < 1) return EF_BAD_INPUT;
+    for (int m = 1; m < n_members; m++)
+        if (count_words(members[m]->words, words) < 0) return EF_BAD_INPUT;
+    if (setjmp(ws->failed)) return EF_NO_MEMORY;
+    restart(ws);
+    source *inputs = TAKE(ws, source, n_members);
+    for (int m = 0; m < n_members; m++) {
+        const ef_encoder *E = members[m]->words;
+        inputs[m] = read_inputs(E, ws, words, (int)n_words, spell(E, ws, words));
+    }
+    int status = EF_OK;
+    for (int begin = 0, first = 0; begin < words->n_sequences && !status; begin += group) {
+        mark m0 = here(ws);
+        const int n = words->n_sequences - begin < group ? words->n_sequences - begin : group;
+        batch b = batch_of(ws, n, words->lengths + begin);
+        status = parse_group(members, n_members, ws, inputs, first, b, rows, to, observe, counts);
+        first += b.n_rows;
+        release(ws, m0);
+    }
+    return status;
+}
+
+// ----------------------------------------------------------- for a loop in Python, whose rows are 64-bit integers
+static int32_t core_leaves(const ef_member *M, ef_workspace *ws, int32_t n, const float *vectors, float *states,
+                           float *projections) {
+    if (n < 0) return EF_BAD_INPUT;
+    if (setjmp(ws->failed)) return EF_NO_MEMORY;
+    restart(ws);
+    make_leaves(M, ws, n, vectors, states, projections);
+    return EF_OK;
+}
+
+static int are_rows(const int64_t *rows, int64_t n, int64_t limit) {
+    for (int64_t i = 0; i < n; i++)
+        if (rows[i] < 0 || rows[i] >= limit) return 0;
+    return 1;
+}
+
+static int32_t core_attach(const ef_member *M, ef_workspace *ws, int32_t n, int32_t n_rows, const int64_t *heads,
+                           const int64_t *modifiers, const int64_t *sides, const int64_t *relations, float *states,
+                           float *projections) {
+    if (n < 0 || !are_rows(heads, n, n_rows) || !are_rows(modifiers, n, n_rows) || !are_rows(sides, n, 2) ||
+        !are_rows(relations, n, M->n_relations))
+        return EF_BAD_INPUT;
+    if (setjmp(ws->failed)) return EF_NO_MEMORY;
+    restart(ws);
+    const size_t width = (size_t)state_width(M), fresh = (size_t)fresh_width(M);
+    attachment *items = TAKE(ws, attachment, n);
+    int32_t *rows = TAKE(ws, int32_t, n);
+    float *memory = TAKE(ws, float, (size_t)n * fresh);
+    int at = 0;
+    for (int side = 0; side < 2; side++)
+        for (int i = 0; i < n; i++) {
+            if (sides[i] != side) continue;
+            items[at] = (attachment){states + (size_t)heads[i] * width, states + (size_t)modifiers[i] * width, side,
+                                     (int)relations[i], memory + (size_t)at * fresh};
+            rows[at++] = (int32_t)heads[i];
+        }
+    work_out(M, ws, n, items);
+    for (int i = 0; i < n; i++)
+        make_attachment(M, &items[i], projections + (size_t)rows[i] * (size_t)projection_width(M));
+    return EF_OK;
+}
+
+static int32_t core_score(const ef_member *M, ef_workspace *ws, int32_t n, int32_t n_rows, const int64_t *windows,
+                          const float *projections, float *scores) {
+    if (n < 0 || !are_rows(windows, (int64_t)n * M->n_slots, n_rows)) return EF_BAD_INPUT;
+    if (setjmp(ws->failed)) return EF_NO_MEMORY;
+    restart(ws);
+    const int width = scores_width(M), wanted = 2 * M->n_relations;
+    int32_t *rows = TAKE(ws, int32_t, (size_t)n * M->n_slots);
+    float *found = TAKE(ws, float, (size_t)n * width), **to = TAKE(ws, float *, n);
+    for (int64_t i = 0; i < (int64_t)n * M->n_slots; i++) rows[i] = (int32_t)windows[i];
+    for (int i = 0; i < n; i++) to[i] = found + (size_t)i * width;
+    score_windows(M, ws, n, rows, projections, NULL, to);
+    for (int i = 0; i < n; i++) memcpy(scores + (size_t)i * wanted, to[i], sizeof(float) * (size_t)wanted);
+    return EF_OK;
+}
+
+static void core_activate(float *x, int32_t n, int32_t is_tanh) {  // n: a multiple of 8
+    if (is_tanh) tanh_all(x, n);
+    else for (int i = 0; i < n; i += V) store(x + i, exp_of(load(x + i)));
+}
+
+#define TEXT_OF(name) #name
+#define NAME_OF(name) TEXT_OF(name)
+#define JOINED(a, b) a##b
+#define TABLE_OF(isa) JOINED(ef_functions_, isa)
+
+const ef_functions TABLE_OF(EF_ISA) = {
+    .isa = NAME_OF(EF_ISA),
+    .lanes = LANES,
+    .sizes = {sizeof(ef_layer), sizeof(ef_encoder), sizeof(ef_words), sizeof(ef_member), sizeof(ef_steps),
+              sizeof(ef_decision), sizeof(ef_counts)},
+    .workspace_new = workspace_new,
+    .workspace_free = workspace_free,
+    .matrix_new = matrix_new,
+    .matrix_free = matrix_free,
+    .product = core_product,
+    .encode = core_encode,
+    .parse = core_parse,
+    .leaves = core_leaves,
+    .attach = core_attach,
+    .score = core_score,
+    .activate = core_activate,
+};

@@ -1,0 +1,215 @@
+"""Encoders of the core: embeddings, spelling and BiLSTMs of the parser, the tagger and the tokenizer."""
+
+from __future__ import annotations
+
+import ctypes
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from easyfirst.native.layout import Packed, Places, exponents, spread
+from easyfirst.native.library import Core, EncoderStruct, LayerStruct, WordsStruct
+from easyfirst.native.matrix import Matrix
+from easyfirst.nn.arrays import Floats, Ints
+from easyfirst.nn.characters import CharacterWeights, Spelling
+from easyfirst.nn.rnn import Layer
+from easyfirst.nn.words import WordIds, WordWeights
+
+GROUP = 16
+"""How many sequences are read in lock step: enough rows for the products to be as fast as they get."""
+
+Int32s = npt.NDArray[np.int32]
+
+
+@dataclass(frozen=True, slots=True)
+class Made:
+    """A structure of the core, and everything it points to."""
+
+    struct: ctypes.Structure
+    kept: tuple[Any, ...]
+
+    @property
+    def address(self) -> int:
+        return ctypes.addressof(self.struct)
+
+
+def addresses(items: Sequence[int | None]) -> ctypes.Array[ctypes.c_void_p]:
+    return (ctypes.c_void_p * max(1, len(items)))(*items)
+
+
+class Encoder:
+    """A network that turns sequences into vectors, one for each row. Threads may share it."""
+
+    def __init__(
+        self,
+        core: Core,
+        *,
+        tables: Sequence[Floats] = (),
+        form_dim: int = 0,
+        characters: CharacterWeights | None = None,
+        project: tuple[Floats, Floats] | None = None,
+        stacks: Sequence[Sequence[Layer]] = (),
+        width: int | None = None,
+        precision: str,
+    ) -> None:
+        """Compile embeddings (rows of ``tables``, then ``form_dim`` numbers that come with each form, then the spelling
+        of forms), a projection with its bias, and stacks of LSTM layers, each of which reads both directions of the one
+        below. ``width``: that of vectors which are given instead of embeddings. A single table that nothing but a stack
+        reads is multiplied with its input weights once and for all."""
+        self._core = core
+        self._precision = "int8" if precision == "int8-fast" else precision  # errors of 7 bits add up in a sequence
+        self._kept: list[Any] = []
+        self.spelling = None
+        dims = (*(table.shape[1] for table in tables), form_dim) if width is None else (width,)
+        places = Places.of(*dims, padded=False)
+        if characters is not None:
+            layers = [characters.layers]
+            self.spelling = Encoder(core, tables=[characters.embedding], stacks=layers, precision=precision)
+            places = places.beside(self.spelling.places)
+        looks_up = len(tables) == 1 and not form_dim and characters is None and project is None and bool(stacks)
+        embedding = tables[0] if looks_up else None
+        packed = [] if looks_up else [self._keep(np.ascontiguousarray(table, dtype=np.float32)) for table in tables]
+        input_dim = places.size
+        projection = None
+        if project is not None:
+            weights, bias = project
+            half = weights.shape[1] // 2
+            columns = Places.of(half, half)
+            projection = self._matrix(spread(weights, columns, places), spread(bias, columns))
+            places = columns
+        made: list[LayerStruct] = []
+        for layers in stacks:
+            for number, layer in enumerate(layers):
+                made.append(self._layer(layer, places, number == 0, embedding))
+                embedding, places = None, Places.of(layer.dim, layer.dim)
+        self.places = places
+        rows, widths = [len(table) for table in packed], [table.shape[1] for table in packed]
+        self.struct = EncoderStruct(
+            len(packed),
+            self._keep(addresses([table.ctypes.data for table in packed])),
+            self._keep((ctypes.c_int32 * max(1, len(rows)))(*rows)),
+            self._keep((ctypes.c_int32 * max(1, len(widths)))(*widths)),
+            form_dim,
+            None if self.spelling is None else ctypes.addressof(self.spelling.struct),
+            projection,
+            len(made),
+            self._keep((LayerStruct * max(1, len(made)))(*made)),
+            input_dim,
+            places.size,
+        )
+
+    @classmethod
+    def of_words(cls, core: Core, weights: WordWeights, precision: str) -> Encoder:
+        """Compile the word encoder of a parser (``easyfirst.nn.words.encode_words``)."""
+        external = () if weights.external is None else (weights.external,)
+        return cls(
+            core,
+            tables=[weights.words, *external, *weights.tags],
+            characters=weights.characters,
+            project=(weights.project, weights.bias),
+            stacks=weights.stacks,
+            precision=precision,
+        )
+
+    def read(
+        self,
+        lengths: Sequence[int] | Ints,
+        ids: Sequence[Ints] = (),
+        *,
+        forms: Ints | None = None,
+        form_vectors: Floats | None = None,
+        spelling: Spelling | None = None,
+        vectors: Floats | None = None,
+        group: int = GROUP,
+    ) -> npt.NDArray[np.float32]:
+        """Encode sequences, longest first: (n_rows, dim). ``ids`` has the rows of each table; ``vectors`` are given
+        instead of embeddings."""
+        given = Given.of(lengths, ids, forms=forms, form_vectors=form_vectors, spelling=spelling, vectors=vectors)
+        out = np.empty((given.n_rows, self.places.size), dtype=np.float32)
+        with self._core.workspace() as workspace:
+            self._core.call("encode", self.struct, workspace, given.struct, group, out.ctypes.data)
+        return out if len(self.places.where) == self.places.size else out[:, self.places.where]
+
+    def _keep(self, item: Any) -> Any:
+        self._kept.append(item)
+        return item
+
+    def _matrix(self, weights: Packed, bias: Packed | None = None) -> int:
+        made = Matrix(self._core, weights, bias, self._precision)
+        return self._keep(made).address
+
+    def _layer(self, layer: Layer, places: Places, is_joint: bool, embedding: Floats | None) -> LayerStruct:
+        """Compile a layer that reads vectors laid out as ``places``: both directions all of it (the first layer of a
+        stack), or each its own half."""
+        dim = layer.dim
+        columns, rows = Places.of(*[dim] * 4), Places.of(dim)
+        recurrent = [self._matrix(spread(exponents(layer.recurrent[side], dim), columns, rows)) for side in (0, 1)]
+        inputs, biases = [exponents(layer.input[side], dim) for side in (0, 1)], exponents(layer.bias[:, 0], dim)
+        both = columns.beside(columns)
+        bias = spread(np.concatenate(list(biases)), both)
+        struct = LayerStruct(dim=rows.size, is_joint=int(is_joint))
+        struct.recurrent[:] = recurrent
+        if embedding is not None:
+            table = embedding @ np.concatenate(inputs, axis=1)
+            struct.table = self._keep(np.ascontiguousarray(spread(table, both) + bias, dtype=np.float32)).ctypes.data
+            struct.n_rows = len(table)
+        elif is_joint:
+            struct.input[0] = self._matrix(spread(np.concatenate(inputs, axis=1), both, places), bias)
+        else:
+            for side in (0, 1):
+                own = bias[side * columns.size : (side + 1) * columns.size]
+                struct.input[side] = self._matrix(spread(inputs[side], columns, rows), own)
+        return struct
+
+
+@dataclass(frozen=True, slots=True)
+class Given:
+    """Sequences as the core takes them."""
+
+    struct: WordsStruct
+    n_rows: int
+    kept: tuple[Any, ...]
+
+    @classmethod
+    def of(
+        cls,
+        lengths: Sequence[int] | Ints,
+        ids: Sequence[Ints] = (),
+        *,
+        forms: Ints | None = None,
+        form_vectors: Floats | None = None,
+        spelling: Spelling | None = None,
+        vectors: Floats | None = None,
+    ) -> Given:
+        """Convert sequences. All that the core needs to know about their sizes is checked here."""
+        sizes = np.array(lengths, dtype=np.int32)
+        n_rows = int(sizes.sum(dtype=np.int64))
+        rows = np.empty((len(ids), n_rows), dtype=np.int32) if ids else None
+        for k, column in enumerate(ids):
+            rows[k] = column  # pyright: ignore[reportOptionalSubscript]
+        numbers = None if forms is None else np.array(forms, dtype=np.int32)
+        characters = None if spelling is None else np.array(spelling.characters, dtype=np.int32)
+        form_lengths = None if spelling is None else np.array(spelling.lengths, dtype=np.int32)
+        given = None if vectors is None else np.ascontiguousarray(vectors, dtype=np.float32)
+        of_forms = None if form_vectors is None else np.ascontiguousarray(form_vectors, dtype=np.float32)
+        n_forms = max((len(each) for each in (form_lengths, of_forms) if each is not None), default=0)
+        if characters is not None and form_lengths is not None and len(characters) != form_lengths.sum(dtype=np.int64):
+            raise ValueError("the lengths of the forms do not add up to the number of characters")
+        if any(each is not None and len(each) != n_rows for each in (numbers, given)):
+            raise ValueError("the lengths of the sequences do not add up to the number of rows")
+        struct = WordsStruct(
+            len(sizes),
+            *(None if each is None else each.ctypes.data for each in (sizes, rows, given, numbers)),
+            n_forms,
+            *(None if each is None else each.ctypes.data for each in (of_forms, characters, form_lengths)),
+        )
+        return cls(struct, n_rows, (sizes, rows, given, numbers, of_forms, characters, form_lengths))
+
+    @classmethod
+    def of_words(cls, lengths: Sequence[int] | Ints, ids: WordIds) -> Given:
+        """Convert the words of sentences, longest first."""
+        external = () if ids.external is None else (ids.external,)
+        return cls.of(lengths, [ids.words, *external, *ids.tags], forms=ids.forms, spelling=ids.spelling)

@@ -1,0 +1,97 @@
+// Vectors of the compiler's extensions, and the activation functions.
+//
+// Activations use vectors of 8 whatever the machine has; the compiler splits them. The compiler must not fuse
+// multiplications and additions on its own (-ffp-contract=off); where the source does (fused), the result is the same to
+// the bit on every machine that can, which are all but x86-64 before 2013.
+#include <math.h>
+#include <stdint.h>
+#include <string.h>
+#if defined(__SSE2__)
+#include <immintrin.h>
+#elif defined(__ARM_NEON)
+#include <arm_neon.h>
+#endif
+
+#define INLINE static inline __attribute__((always_inline))
+#define PADDED(n, to) (((n) + (to) - 1) / (to) * (to))
+
+enum { V = 8 };  // every width is a multiple of this
+typedef float vec __attribute__((vector_size(32)));
+typedef int32_t ivec __attribute__((vector_size(32)));
+typedef float vec_any __attribute__((vector_size(32), aligned(4), may_alias));
+
+INLINE vec load(const float *x) { return *(const vec_any *)x; }
+INLINE void store(float *x, vec value) { *(vec_any *)x = value; }
+
+// The smaller and the larger one; `b` if either is not a number, so that one in `b` is passed on.
+#if defined(__AVX__)
+INLINE vec min_of(vec a, vec b) { return (vec)_mm256_min_ps((__m256)a, (__m256)b); }
+INLINE vec max_of(vec a, vec b) { return (vec)_mm256_max_ps((__m256)a, (__m256)b); }
+#else
+INLINE vec blend(ivec is_a, vec a, vec b) { return (vec)(((ivec)a & is_a) | ((ivec)b & ~is_a)); }
+INLINE vec min_of(vec a, vec b) { return blend(a < b, a, b); }
+INLINE vec max_of(vec a, vec b) { return blend(a > b, a, b); }
+#endif
+
+// a * b + c
+#if defined(__FMA__)
+INLINE vec fused(vec a, vec b, vec c) { return (vec)_mm256_fmadd_ps((__m256)a, (__m256)b, (__m256)c); }
+#elif defined(__ARM_NEON)
+INLINE vec fused(vec a, vec b, vec c) {
+    union { vec whole; float32x4_t halves[2]; } x = {a}, y = {b}, z = {c};
+    for (int i = 0; i < 2; i++) z.halves[i] = vfmaq_f32(z.halves[i], x.halves[i], y.halves[i]);
+    return z.whole;
+}
+#else
+INLINE vec fused(vec a, vec b, vec c) { return a * b + c; }
+#endif
+INLINE vec all(float x) { return x - (vec){0}; }
+
+INLINE float sum_of(vec x) {  // always in this order
+    return ((x[0] + x[4]) + (x[2] + x[6])) + ((x[1] + x[5]) + (x[3] + x[7]));
+}
+
+#define ROUNDING 12582912.0f  // 1.5 * 2^23: adding it rounds to an integer, which is then in the low bits
+
+// exp(x) with a relative error below 1e-7 for |x| <= 29. Beyond, it is that of 29: a gate is closed to within 3e-13 by
+// then, and products of three exponentials do not overflow.
+INLINE vec exp_of(vec x) {
+    x = max_of(all(-29), min_of(all(29), x));
+    vec rounded = fused(x, all(1.44269504f), all(ROUNDING));
+    ivec exponent = (ivec)rounded << 23;
+    vec n = rounded - ROUNDING;
+    x = fused(n, all(-0.693359375f), x);  // log 2 in two parts
+    x = fused(n, all(2.12194440e-4f), x);
+    vec y = fused(x, all(1.9875691500e-4f), all(1.3981999507e-3f));
+    y = fused(y, x, all(8.3334519073e-3f));
+    y = fused(y, x, all(4.1665795894e-2f));
+    y = fused(y, x, all(1.6666665459e-1f));
+    y = fused(y, x, all(5.0000001201e-1f));
+    y = fused(y, x * x, x + 1.0f);
+    return (vec)((ivec)y + exponent);
+}
+
+INLINE void tanh_all(float *x, int n) {
+    for (int i = 0; i < n; i += V) {
+        vec e = exp_of(load(x + i) * -2.0f);
+        store(x + i, (1.0f - e) / (1.0f + e));
+    }
+}
+
+// An LSTM cell. `forget` has the exponents of the forget gate, `others` those of input gate, output gate and candidate.
+// In the first step of a sequence there is no forget gate and no `c`: both are NULL.
+INLINE void lstm_cell(const float *forget, const float *others, int dim, const float *c, float *new_c, float *h) {
+    for (int i = 0; i < dim; i += V) {
+        const vec input = 1.0f + exp_of(load(others + i)), output = 1.0f + exp_of(load(others + dim + i));
+        const vec candidate = exp_of(load(others + 2 * dim + i));
+        vec above = 1.0f - candidate, below = (1.0f + candidate) * input;  // a division takes as long as many products
+        if (forget) {
+            const vec kept = 1.0f + exp_of(load(forget + i));
+            above = above * kept + load(c + i) * below;
+            below = below * kept;
+        }
+        const vec next = above / below, e = exp_of(next * -2.0f);
+        store(new_c + i, next);
+        store(h + i, (1.0f - e) / ((1.0f + e) * output));
+    }
+}
