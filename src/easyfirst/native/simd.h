@@ -32,6 +32,11 @@ INLINE vec blend(ivec is_a, vec a, vec b) { return (vec)(((ivec)a & is_a) | ((iv
 INLINE vec min_of(vec a, vec b) { return blend(a < b, a, b); }
 INLINE vec max_of(vec a, vec b) { return blend(a > b, a, b); }
 #endif
+#if defined(__AVX2__)
+INLINE ivec larger_of(ivec a, ivec b) { return (ivec)_mm256_max_epi32((__m256i)a, (__m256i)b); }
+#else
+INLINE ivec larger_of(ivec a, ivec b) { return (a & (a > b)) | (b & ~(a > b)); }
+#endif
 
 // a * b + c
 #if defined(__FMA__)
