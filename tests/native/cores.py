@@ -5,7 +5,7 @@ from __future__ import annotations
 import ctypes
 from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext
-from functools import lru_cache
+from functools import cache
 
 import numpy as np
 import pytest
@@ -18,7 +18,7 @@ BYTES = ("int8", "int8-fast")
 """The precisions with weights of 8 bits."""
 
 
-@lru_cache(maxsize=None)
+@cache
 def core_for(isa: str) -> Core | None:
     """Return the core for an instruction set, or None if this machine does not have it."""
     best = find_core()
