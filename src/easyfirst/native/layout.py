@@ -49,4 +49,6 @@ def spread(array: Floats, columns: Places, rows: Places | None = None) -> Packed
 
 def exponents(weights: Floats, dim: int, gates: Sequence[int] = range(4)) -> Floats:
     """Return the columns of some gates of an LSTM, (.., 4 * dim) -> (.., len(gates) * dim), as exponents."""
-    return np.concatenate([weights[..., gate * dim : (gate + 1) * dim] * np.float32(FACTORS[gate]) for gate in gates], -1)
+    return np.concatenate(
+        [weights[..., gate * dim : (gate + 1) * dim] * np.float32(FACTORS[gate]) for gate in gates], -1
+    )
