@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 import ctypes
+import os
+import subprocess
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext
 from functools import cache
+from pathlib import Path
 
 import numpy as np
 import pytest
 
 from easyfirst.errors import ConfigError
+from easyfirst.native import library
 from easyfirst.native.library import PRECISIONS, Core, find_core
 
 ALL_PRECISIONS = tuple(PRECISIONS)
@@ -28,7 +33,7 @@ def core_for(isa: str) -> Core | None:
         return None
 
 
-ISAS = tuple(isa for isa in ("base", "v3", "v4", "v4vnni") if core_for(isa) is not None) or ("base",)
+ISAS = tuple(isa for isa in library.ISAS if core_for(isa) is not None) or ("base",)
 """The instruction sets of this machine, the best one last."""
 
 each_isa = pytest.mark.parametrize("isa", ISAS)
@@ -52,6 +57,23 @@ def limited(core: Core, limit: int) -> Iterator[None]:
     finally:
         del core.workspace
         core.function("workspace_free")(workspace)
+
+
+IS_SANITIZED = "asan" in os.environ.get("LD_PRELOAD", "")
+"""Whether the core is checked by AddressSanitizer, which takes address space of its own and never returns memory."""
+
+
+def run_python(code: str, **environment: str) -> subprocess.CompletedProcess[str]:
+    """Run code in a process of its own, so that a crash ends that process only."""
+    return subprocess.run(
+        [sys.executable, "-c", code],
+        cwd=Path(__file__).parents[2],
+        env={**os.environ, **environment},
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=300,
+    )
 
 
 def activate(core: Core, x: np.ndarray, *, is_tanh: bool) -> np.ndarray:
