@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from dataclasses import dataclass
+from typing import Any
 
 from easyfirst.errors import ConfigError
 from easyfirst.native.library import PRECISIONS, Core, find_core, why_missing
@@ -32,6 +33,13 @@ class Backend:
             raise ConfigError(f"there is no native engine: {why_missing()}; use engine 'numpy'")
         return cls(core, precision, is_required=engine == "native")
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Pickle the choice: the core of another process, or NumPy if it has none, takes the place of this one's."""
+        return Backend.choose, (
+            "numpy" if self.core is None else "native" if self.is_required else None,
+            self.precision,
+        )
+
     def __str__(self) -> str:
         return "numpy" if self.core is None else f"native ({self.core.isa}, {self.precision})"
 
@@ -42,6 +50,3 @@ def _chosen(given: str | None, variable: str, what: str, choices: tuple[str, ...
     if value is not None and value not in choices:
         raise ConfigError(f"{name} is {value!r}; it must be one of {', '.join(choices)}")
     return value
-
-
-NUMPY_BACKEND = Backend(None)

@@ -29,7 +29,8 @@ class Places:
         """Lay out vectors of these sizes side by side, each padded unless told otherwise."""
         sizes = [-(-dim // WIDTH) * WIDTH if padded else dim for dim in dims]
         starts = np.cumsum([0, *sizes])
-        return cls(np.concatenate([start + np.arange(dim) for start, dim in zip(starts, dims)]), int(starts[-1]))
+        where = [start + np.arange(dim) for start, dim in zip(starts[:-1], dims, strict=True)]
+        return cls(np.concatenate(where), int(starts[-1]))
 
     def beside(self, other: Places) -> Places:
         """Lay out another vector after this one."""
@@ -49,6 +50,5 @@ def spread(array: Floats, columns: Places, rows: Places | None = None) -> Packed
 
 def exponents(weights: Floats, dim: int, gates: Sequence[int] = range(4)) -> Floats:
     """Return the columns of some gates of an LSTM, (.., 4 * dim) -> (.., len(gates) * dim), as exponents."""
-    return np.concatenate(
-        [weights[..., gate * dim : (gate + 1) * dim] * np.float32(FACTORS[gate]) for gate in gates], -1
-    )
+    parts = (weights[..., gate * dim : (gate + 1) * dim] * np.float32(FACTORS[gate]) for gate in gates)
+    return np.concatenate(list(parts), axis=-1)

@@ -129,6 +129,6 @@ def derivations_of(
     start = 0
     for length in lengths:
         row = slice(start, start + length - 1)
-        arcs = heads[row], modifiers[row], tuple(names[row]), root_relation
-        yield Derivation(*arcs, scores[row], margins[row], label_margins[row])
+        by_step = scores[row], margins[row], label_margins[row]
+        yield Derivation(heads[row], modifiers[row], tuple(names[row]), root_relation, *by_step)
         start += length

@@ -11,6 +11,7 @@ from easyfirst.native.backend import Backend
 from easyfirst.nn.arrays import Floats
 from easyfirst.nn.parser_network import networks_of
 from easyfirst.parsing.engine import Engine, NumpyEngine
+from easyfirst.parsing.native_engine import engine_of
 
 
 def make_engine(
@@ -21,11 +22,11 @@ def make_engine(
 ) -> Engine:
     """Make an engine for these weights; without a ``backend``, that of the environment is chosen."""
     backend = Backend.choose() if backend is None else backend
-    if backend.core is not None and config.network.rnn == "lstm":
-        from easyfirst.parsing.native_engine import NativeEngine
-
-        networks = networks_of(arrays, config.members, rnn=config.network.rnn)
-        return NativeEngine(vocabulary, backend.core, networks, backend.precision)
+    cell = config.network.rnn
+    if cell == "lstm":
+        return engine_of(vocabulary, backend, *networks_of(arrays, config.members, rnn=cell))
     if backend.is_required:
-        raise ModelError(f"the native engine runs LSTMs only, and this model has {config.network.rnn} cells")
+        raise ModelError(
+            f"the native engine runs LSTMs only, and this model has {cell.upper()} cells; use engine 'numpy'"
+        )
     return NumpyEngine.of(arrays, config, vocabulary)

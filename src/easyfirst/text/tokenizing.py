@@ -10,6 +10,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import accumulate, pairwise
+from typing import Any
 
 import numpy as np
 
@@ -70,7 +71,11 @@ class Tokenizer:
 
     def __init__(self, model: TokenizerModel, backend: Backend | None = None) -> None:
         self.model = model
-        self._network = tokenizer_network(tokenizer_of(model.arrays), backend or Backend.choose())
+        self._backend = backend or Backend.choose()
+        self._network = tokenizer_network(tokenizer_of(model.arrays), self._backend)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Tokenizer, (self.model, self._backend)
 
     def tokenize(self, text: str) -> Sentences:
         """Return the sentences of a text; an empty list if it is only white space."""
