@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pickle
 from functools import cache
 
 import pytest
@@ -54,13 +55,10 @@ def test_float32_gives_the_same_trees_and_tags() -> None:
 def test_weights_of_8_bits_change_few_arcs(precision: str) -> None:
     sentences = toy_sentences()
     expected, found = parser("numpy").parse(sentences), parser("native", precision).parse(sentences)
-    pairs = [
-        pair
-        for one, other in zip(expected, found, strict=True)
-        for pair in zip(zip(one.heads, one.relations), zip(other.heads, other.relations), strict=True)
-    ]
-    n_wrong = sum(one != other for one, other in pairs)
-    assert n_wrong <= len(pairs) * (0.01 if precision == "int8" else 0.04)
+    before = [arc for parse in expected for arc in zip(parse.heads, parse.relations, strict=True)]
+    after = [arc for parse in found for arc in zip(parse.heads, parse.relations, strict=True)]
+    n_wrong = sum(one != other for one, other in zip(before, after, strict=True))
+    assert n_wrong <= len(before) * (0.01 if precision == "int8" else 0.04)
 
 
 @each_precision
@@ -69,12 +67,47 @@ def test_the_engine_is_the_core(precision: str) -> None:
     assert isinstance(parser("numpy")._engine, NumpyEngine)
 
 
-def test_constraints_and_explanations_use_numpy() -> None:
-    native, by_numpy = parser("native"), parser("numpy")
-    words = ["They", "gave", "her", "cat", "food"]
+WORDS = ["They", "gave", "her", "cat", "food"]
+
+
+def test_constraints_use_numpy() -> None:
+    """Only sentences with constraints do; the others are parsed as if they were alone."""
     known = Constraints.of(heads={4: 2})
-    [expected] = by_numpy.parse([words], constraints=[known])
-    [found] = native.parse([words], constraints=[known])
+    [expected] = parser("numpy").parse([WORDS], constraints=[known])
+    native = parser("native", "int8")
+    found, free = native.parse([WORDS, WORDS], constraints=[known, None])
     assert found.heads[3] == 2
-    assert (found.heads, found.relations) == (expected.heads, expected.relations)
-    assert native.explain(words).steps == by_numpy.explain(words).steps
+    assert found.derivation == expected.derivation
+    assert free.derivation == native.parse([WORDS])[0].derivation
+
+
+@each_precision
+def test_an_explanation_is_that_of_the_parse(precision: str) -> None:
+    """Every step shows what the core chose, among the alternatives that it had."""
+    native = parser("native", precision)
+    explained = native.explain(WORDS, runners_up=100)
+    assert explained.parse.derivation == native.parse([WORDS])[0].derivation
+    for step, attachment in zip(explained.steps, explained.parse.derivation, strict=True):
+        assert step.attachment == attachment
+        assert max(other.score for other in step.runners_up) <= attachment.score
+        assert step.rival is not None
+        assert attachment.score - step.rival.score == pytest.approx(attachment.margin, abs=1e-5)
+
+
+def test_explanations_are_those_of_numpy() -> None:
+    def shown(engine: str) -> list[object]:
+        steps = parser(engine).explain(WORDS).steps
+        return [
+            (step.pending, [(other.head, other.modifier, other.relation) for other in step.runners_up])
+            for step in steps
+        ]
+
+    assert shown("native") == shown("numpy")
+
+
+@each_precision
+def test_a_parser_can_be_pickled(precision: str) -> None:
+    native = parser("native", precision)
+    copy = pickle.loads(pickle.dumps(native))
+    assert isinstance(copy._engine, NativeEngine)
+    assert copy(TEXT).to_conllu(confidence=True) == native(TEXT).to_conllu(confidence=True)
