@@ -156,6 +156,11 @@ class Parser:
         return self._model.config
 
     @property
+    def engine(self) -> str:
+        """The engine that parses: ``"numpy"``, or ``"native"`` with instruction set and precision in brackets."""
+        return str(self._engine)
+
+    @property
     def relations(self) -> tuple[str, ...]:
         """The relations it can predict, the most frequent first and the root's last."""
         vocabulary = self._model.vocabulary

@@ -43,6 +43,11 @@ class Backend:
     def __str__(self) -> str:
         return "numpy" if self.core is None else f"native ({self.core.isa}, {self.precision})"
 
+    def describe(self) -> str:
+        """Return the name for users, who should know why the slower engine is in use."""
+        why = why_missing() if self.core is None else None
+        return f"{self}: {why}" if why else str(self)
+
 
 def _chosen(given: str | None, variable: str, what: str, choices: tuple[str, ...]) -> str | None:
     """Return the value that was given, or else that of an environment variable, if any."""

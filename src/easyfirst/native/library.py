@@ -23,7 +23,7 @@ ISAS = ("base", "v3", "v4", "v4vnni")
 NAMES = ("_core.so", "_core.dylib", "_core.dll")
 NO_MEMORY, BAD_INPUT, NOT_FINITE = 1, 2, 3
 PRECISIONS: Mapping[str, int] = {"float32": 0, "int8": 1, "int8-fast": 2}
-"""Weights of 32 bits; or of 8 bits, with activations of 14 or, faster, of 7 bits."""
+"""Weights of 32 bits; or of 8 bits, with activations of 14 bits, or of 7 bits where that loses no accuracy."""
 
 
 class LayerStruct(ctypes.Structure):

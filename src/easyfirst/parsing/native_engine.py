@@ -33,6 +33,9 @@ class NativeEngine:
         self._vocabulary, self._backend, self._networks = vocabulary, backend, networks
         self._members = Members(backend.core, networks, backend.precision)
 
+    def __str__(self) -> str:
+        return str(self._backend)
+
     def __reduce__(self) -> tuple[Any, ...]:
         """Pickle the weights; the process that loads them packs them for its own core, if it has one."""
         return engine_of, (self._vocabulary, self._backend, *self._networks)
