@@ -15,11 +15,12 @@ from easyfirst.nn.characters import Spelling
 from easyfirst.nn.parser_network import network_of
 from easyfirst.nn.words import WordIds
 from tests.native.cores import each_precision, run_python
-from tests.native.networks import numpy_vectors, parse, random_ids, small_config
-from tests.nn.random_models import Model
+from tests.native.networks import N_FORMS, LivelyModel, numpy_vectors, parse, random_ids, small_config
+from tests.nn.random_models import N_TAGS, N_WORDS
+from tests.twins import N_CHARACTERS
 
 LENGTHS = [9, 7, 3, 1]
-MODEL = Model(small_config(), 1, n_relations=4, has_external=True)
+MODEL = LivelyModel(small_config(), 1, n_relations=4, has_external=True)
 ALL_NANS = [np.uint32(bits).view(np.float32) for bits in (0x7FC00000, 0xFFC00000, 0x7F800001, 0x7FC12345)]
 """The usual one, its negative, a signalling one, and one with random bits."""
 
@@ -45,6 +46,33 @@ class TestNumbersOutOfRange:
                 parse(core, [MODEL.network], changed, LENGTHS)
             array[place] = before
         parse(core, [MODEL.network], changed, LENGTHS)
+
+    def test_the_first_row_beyond_a_table(self, core: Core) -> None:
+        changed = ids()
+        assert changed.external is not None
+        assert changed.forms is not None
+        assert changed.spelling is not None
+        arrays = {
+            N_WORDS: (changed.words, changed.external),
+            N_TAGS: changed.tags,
+            N_FORMS: (changed.forms,),
+            N_CHARACTERS: (changed.spelling.characters,),
+        }
+        for size, of_size in arrays.items():
+            for array in of_size:
+                before = array[-1]
+                array[-1] = size
+                with pytest.raises(ValueError, match="out of range"):
+                    parse(core, [MODEL.network], changed, LENGTHS)
+                array[-1] = before
+
+    def test_every_member_of_an_ensemble_is_checked(self, core: Core) -> None:
+        shorter = {**MODEL.arrays, "words.embedding": MODEL.arrays["words.embedding"][: N_WORDS // 2]}
+        networks = [MODEL.network, network_of(shorter, rnn="lstm")]
+        assert ids().words.max() >= N_WORDS // 2
+        for order in (networks, networks[::-1]):
+            with pytest.raises(ValueError, match="out of range"):
+                parse(core, order, ids(), LENGTHS)
 
     @pytest.mark.parametrize(
         "lengths", [[9, 7], [21], [9, 7, 3, 2], [3, 7, 9, 1], [9, 11], [20, 0], [25, -5], [-20], [2**31 - 1], [0]]
@@ -134,7 +162,7 @@ class TestMissingInput:
                 encoder.read([3], [words], **{**given, **changes})
 
     def test_networks_that_do_not_go_together(self, core: Core) -> None:
-        for other in (Model(small_config(), 2, n_relations=5), Model(small_config(window=2), 2, n_relations=4)):
+        for other in (Model(small_config(), 2, n_relations=5), LivelyModel(small_config(window=2), 2, n_relations=4)):
             with pytest.raises(ValueError, match="same window and the same relations"):
                 Members(core, [MODEL.network, other.network], "float32")
         with pytest.raises(ValueError, match="same window and the same relations"):
@@ -205,11 +233,10 @@ from easyfirst.native.library import find_core
 from easyfirst.native.members import Members
 from easyfirst.nn.characters import Spelling
 from easyfirst.nn.words import WordIds
-from tests.native.networks import random_ids, small_config
-from tests.nn.random_models import Model
+from tests.native.networks import LivelyModel, random_ids, small_config
 
 core, rng = find_core(), np.random.default_rng(SEED)
-model = Model(small_config(), 1, n_relations=4, has_external=True)
+model = LivelyModel(small_config(), 1, n_relations=4, has_external=True)
 members = Members(core, [model.network], PRECISION)
 encoder = Encoder.of_words(core, model.network.words, PRECISION)
 lengths = [9, 7, 3, 1]
@@ -270,12 +297,11 @@ import numpy as np
 from easyfirst.errors import ModelError
 from easyfirst.native.library import find_core
 from easyfirst.nn.parser_network import network_of
-from tests.native.networks import parse, random_ids, small_config
-from tests.nn.random_models import Model
+from tests.native.networks import LivelyModel, parse, random_ids, small_config
 
 core, rng, refused, kept = find_core(), np.random.default_rng(3), 0, 0
 np.seterr(all="ignore")
-model = Model(small_config(), 1, n_relations=4, has_external=True)
+model = LivelyModel(small_config(), 1, n_relations=4, has_external=True)
 for number in range(150):
     arrays = {name: array.copy() for name, array in model.arrays.items()}
     for name in rng.choice(sorted(arrays), size=rng.integers(1, 4), replace=False):

@@ -11,7 +11,7 @@ from easyfirst.native.encoder import Encoder
 from easyfirst.native.library import Core
 from easyfirst.nn.words import WordIds
 from tests.native.cores import BYTES, ISAS, each_isa, each_precision, the_core
-from tests.native.networks import lstm_models, numpy_vectors, random_ids, small_config
+from tests.native.networks import LivelyModel, lstm_models, numpy_vectors, random_ids, small_config
 from tests.nn.random_models import Model
 
 LENGTHS = st.lists(st.integers(1, 12), min_size=1, max_size=20).map(lambda lengths: sorted(lengths, reverse=True))
@@ -46,7 +46,7 @@ def test_weights_of_8_bits_are_nearly_as_good(model: Model, lengths: list[int], 
 @each_precision
 @pytest.mark.parametrize("layers", [0, 1, 3])
 def test_a_sequence_does_not_depend_on_its_group(isa: str, precision: str, layers: int) -> None:
-    model = Model(small_config(bilstm_layers=layers), 1)
+    model = LivelyModel(small_config(bilstm_layers=layers), 1)
     lengths = [30, 30, 17, 16, 16, 9, 8, 5, 3, *[2] * 30, *[1] * 40]
     ids = random_ids(model, sum(lengths), 1)
     expected = encode(the_core(isa), model, ids, lengths, precision, group=1)
@@ -56,7 +56,7 @@ def test_a_sequence_does_not_depend_on_its_group(isa: str, precision: str, layer
 
 @pytest.mark.parametrize("precision", BYTES)
 def test_machines_with_fused_products_encode_the_same_to_the_bit(precision: str) -> None:
-    model, lengths = Model(small_config(vector_dim=34), 2), [20, 9, 1]
+    model, lengths = LivelyModel(small_config(vector_dim=34), 2), [20, 9, 1]
     ids = random_ids(model, sum(lengths), 2)
     fused = [isa for isa in ISAS if isa != "base"]
     results = [encode(the_core(isa), model, ids, lengths, precision).tobytes() for isa in fused]
@@ -65,7 +65,7 @@ def test_machines_with_fused_products_encode_the_same_to_the_bit(precision: str)
 
 @each_precision
 def test_no_sequences(core: Core, precision: str) -> None:
-    model = Model(small_config(), 0)
+    model = LivelyModel(small_config(), 0)
     ids = random_ids(model, 0, 0)
     assert encode(core, model, ids, [], precision).shape == (0, model.config.vector_dim)
 
@@ -73,7 +73,7 @@ def test_no_sequences(core: Core, precision: str) -> None:
 @each_precision
 def test_forms_that_no_word_has(core: Core, precision: str) -> None:
     """More forms than are read at once, most of them unused, and one of 3,000 characters."""
-    model, rng = Model(small_config(), 3), np.random.default_rng(3)
+    model, rng = LivelyModel(small_config(), 3), np.random.default_rng(3)
     ids = random_ids(model, 7, 3)
     lengths = np.array([3000, *[5] * 100, *[1] * 99])
     spelling = type(ids.spelling)(rng.integers(6, size=int(lengths.sum())), lengths)
@@ -85,7 +85,7 @@ def test_forms_that_no_word_has(core: Core, precision: str) -> None:
 
 def test_equal_words_in_different_places(core: Core) -> None:
     """The inputs of equal words are computed once; words that differ in one id are not equal."""
-    model, n = Model(small_config(tags="both"), 4, has_external=True), 500
+    model, n = LivelyModel(small_config(tags="both"), 4, has_external=True), 500
     rng = np.random.default_rng(4)
     few = random_ids(model, n, 4)
     ids = WordIds(

@@ -26,7 +26,7 @@ from easyfirst.parsing.engines import make_engine
 from easyfirst.treebank.conllu import read_conllu
 from easyfirst.treebank.sentence import Sentence
 from tests.native.cores import ALL_PRECISIONS, ISAS, each_isa, each_precision, the_core
-from tests.native.networks import ensemble, lstm_models, random_ids, small_config
+from tests.native.networks import LivelyModel, ensemble, lstm_models, random_ids, small_config
 from tests.nn.random_models import Model
 from tests.parsing.small_parsers import small_parser
 from tests.small_models import TREEBANK
@@ -48,7 +48,7 @@ def some_words(ids: WordIds, rows: Ints) -> WordIds:
 @each_precision
 @pytest.mark.parametrize("n_members", [1, 2])
 def test_groups_and_rows_change_nothing(isa: str, precision: str, n_members: int) -> None:
-    model = Model(small_config(), 1, n_relations=7)
+    model = LivelyModel(small_config(), 1, n_relations=7)
     members = Members(the_core(isa), ensemble(model, n_members), precision)
     words = Given.of_words(LENGTHS, random_ids(model, sum(LENGTHS), 1))
     expected = bits(members.parse(words, group=1, rows=1))
@@ -60,7 +60,7 @@ def test_groups_and_rows_change_nothing(isa: str, precision: str, n_members: int
 @each_isa
 @each_precision
 def test_a_sentence_alone_and_among_others(isa: str, precision: str) -> None:
-    model = Model(small_config(window=2, tree_layers=1), 2, n_relations=5)
+    model = LivelyModel(small_config(window=2, tree_layers=1), 2, n_relations=5)
     members, ids = Members(the_core(isa), [model.network], precision), random_ids(model, sum(LENGTHS), 2)
     together = members.parse(Given.of_words(LENGTHS, ids))
     start = 0
@@ -88,7 +88,7 @@ def test_any_network(model: Model, lengths: list[int], group: int, rows: int, pr
 
 @pytest.mark.parametrize("precision", ["int8", "int8-fast"])
 def test_machines_with_fused_products_parse_the_same(precision: str) -> None:
-    model = Model(small_config(), 4, n_relations=7)
+    model = LivelyModel(small_config(), 4, n_relations=7)
     words = Given.of_words(LENGTHS, random_ids(model, sum(LENGTHS), 4))
     found: list[Steps] = [
         Members(the_core(isa), [model.network], precision).parse(words) for isa in ISAS if isa != "base"

@@ -17,8 +17,7 @@ from easyfirst.native.library import Core
 from easyfirst.native.matrix import Matrix
 from easyfirst.native.members import Members
 from tests.native.cores import IS_SANITIZED, each_precision, limited, run_python
-from tests.native.networks import ensemble, random_ids, small_config
-from tests.nn.random_models import Model
+from tests.native.networks import LivelyModel, ensemble, random_ids, small_config
 
 LENGTHS = [40, 17, 9, 9, 3, 2, 2, 1]
 
@@ -54,7 +53,7 @@ def assert_fails_cleanly(core: Core, run: Callable[[], bytes], *, steps: int) ->
 @each_precision
 @pytest.mark.parametrize("n_members", [1, 2])
 def test_parsing_with_little_memory(core: Core, precision: str, n_members: int) -> None:
-    model = Model(small_config(), 1, n_relations=7)
+    model = LivelyModel(small_config(), 1, n_relations=7)
     members = Members(core, ensemble(model, n_members), precision)
     words = Given.of_words(LENGTHS, random_ids(model, sum(LENGTHS), 1))
     assert_fails_cleanly(core, lambda: b"".join(array.tobytes() for array in members.parse(words, group=3)), steps=150)
@@ -62,7 +61,7 @@ def test_parsing_with_little_memory(core: Core, precision: str, n_members: int) 
 
 @each_precision
 def test_encoding_with_little_memory(core: Core, precision: str) -> None:
-    model = Model(small_config(), 2)
+    model = LivelyModel(small_config(), 2)
     encoder = Encoder.of_words(core, model.network.words, precision)
     ids = random_ids(model, sum(LENGTHS), 2)
     tables = [ids.words, *ids.tags]
@@ -81,7 +80,7 @@ def test_products_with_little_memory(core: Core, precision: str) -> None:
 
 def test_a_workspace_recovers_for_smaller_sentences(core: Core) -> None:
     """After a call that needed too much memory, one that needs little succeeds in the same workspace."""
-    model = Model(small_config(), 4)
+    model = LivelyModel(small_config(), 4)
     members = Members(core, [model.network], "int8")
     small, large = (Given.of_words([n], random_ids(model, n, 4)) for n in (3, 2000))
     expected = members.parse(small).heads.tobytes()
@@ -94,7 +93,7 @@ def test_a_workspace_recovers_for_smaller_sentences(core: Core) -> None:
 
 def test_a_workspace_reuses_its_memory(core: Core) -> None:
     """A limit that is enough for one call is enough for any number of calls."""
-    model = Model(small_config(), 5)
+    model = LivelyModel(small_config(), 5)
     members = Members(core, [model.network], "int8")
     calls = [Given.of_words([n], random_ids(model, n, n)) for n in (1, 300, 2, 100, 250, 300)]
     workspace = core.new_workspace(8_000_000)
@@ -152,11 +151,10 @@ from easyfirst.native.encoder import Given
 from easyfirst.native.library import find_core
 from easyfirst.native.matrix import Matrix
 from easyfirst.native.members import Members
-from tests.native.networks import random_ids, small_config
-from tests.nn.random_models import Model
+from tests.native.networks import LivelyModel, random_ids, small_config
 
 core = find_core()
-model = Model(small_config(hidden_dim=300, window=3), 1)
+model = LivelyModel(small_config(hidden_dim=300, window=3), 1)
 members = Members(core, [model.network], "int8")
 small, large = (Given.of_words([n], random_ids(model, n, 1)) for n in (20, 60_000))
 expected = members.parse(small).heads.tobytes()

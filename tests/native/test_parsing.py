@@ -16,6 +16,7 @@ from easyfirst.parsing.loop import Loop
 from tests.derivations import derivation_of
 from tests.native.cores import ISAS, each_isa, the_core
 from tests.native.networks import (
+    LivelyModel,
     assert_right,
     ensemble,
     lstm_models,
@@ -49,7 +50,7 @@ def test_every_kind_of_network(model: Model, n_members: int, lengths: list[int],
     ],
 )
 def test_where_nothing_nearly_ties_the_trees_are_equal(isa: str, changes: dict[str, object]) -> None:
-    model = Model(small_config(**changes), 5, n_relations=7)
+    model = LivelyModel(small_config(**changes), 5, n_relations=7)
     networks, compared = ensemble(model, 2), 0
     for seed, length in enumerate([25, 20, 15, 10, 8, 6, 4, 3, 2]):
         ids = random_ids(model, length, seed)
@@ -72,7 +73,7 @@ def numpy_derivations(
 
 
 def test_a_sentence_of_2000_words(core: Core) -> None:
-    model, lengths = Model(small_config(), 6, n_relations=11), [2000, 700, 1]
+    model, lengths = LivelyModel(small_config(), 6, n_relations=11), [2000, 700, 1]
     networks, ids = [model.network], random_ids(model, 2701, 6)
     steps = parse(core, networks, ids, lengths)
     assert_right(networks, ids, lengths, steps)
@@ -84,13 +85,13 @@ def test_a_sentence_of_2000_words(core: Core) -> None:
 def test_a_wide_network(isa: str) -> None:
     """As wide as those that are trained, which small random networks are not."""
     config = small_config(word_dim=100, vector_dim=200, tree_dim=125, hidden_dim=98, relation_dim=30)
-    model, lengths = Model(config, 7, n_relations=40), [18, 11, 3]
+    model, lengths = LivelyModel(config, 7, n_relations=40), [18, 11, 3]
     networks, ids = [model.network], random_ids(model, sum(lengths), 7)
     assert_right(networks, ids, lengths, parse(the_core(isa), networks, ids, lengths), tolerance=3e-5)
 
 
 def test_no_sentences_and_sentences_of_one_word(core: Core) -> None:
-    model = Model(small_config(), 8)
+    model = LivelyModel(small_config(), 8)
     assert len(parse(core, [model.network], random_ids(model, 0, 8), []).heads) == 0
     steps = parse(core, [model.network], random_ids(model, 5, 8), [1] * 5)
     for array in steps:
@@ -99,7 +100,7 @@ def test_no_sentences_and_sentences_of_one_word(core: Core) -> None:
 
 def test_equal_actions_go_to_the_first_as_in_numpy(core: Core) -> None:
     """A sentence of equal words without context has equal scores everywhere but at its ends."""
-    model = Model(small_config(bilstm_layers=0, tags="none", spelling_dim=0, window=0), 9, n_relations=3)
+    model = LivelyModel(small_config(bilstm_layers=0, tags="none", spelling_dim=0, window=0), 9, n_relations=3)
     ids = random_ids(model, 30, 9)
     ids.words[:] = 3
     steps = parse(core, [model.network], ids, [30])
@@ -109,7 +110,7 @@ def test_equal_actions_go_to_the_first_as_in_numpy(core: Core) -> None:
 
 @pytest.mark.parametrize("rows", [1, 4, 12])
 def test_what_is_counted(core: Core, rows: int) -> None:
-    model, lengths = Model(small_config(), 10), [40, 20, 2, 1]
+    model, lengths = LivelyModel(small_config(), 10), [40, 20, 2, 1]
     counts = CountsStruct()
     given_words = Given.of_words(lengths, random_ids(model, sum(lengths), 10))
     Members(core, [model.network], "float32").parse(given_words, rows=rows, counts=counts)
