@@ -243,12 +243,13 @@ static int are_ids(const ef_encoder *E, const int32_t *ids, int64_t n) {
 static int64_t count_words(const ef_encoder *E, const ef_words *words) {
     int64_t n, n_characters;
     if (words->n_sequences < 0 || !are_lengths(words->lengths, words->n_sequences, &n)) return -1;
-    if (words->vectors) return n;
+    if (words->vectors) return E->n_layers && E->layers[0].table ? -1 : n;
     if (!words->ids || !are_ids(E, words->ids, n)) return -1;
     if (!E->characters && !E->form_dim) return n;
     if (words->n_forms < 0 || !words->forms || !are_below(words->forms, n, words->n_forms)) return -1;
     if (E->form_dim && !words->form_vectors) return -1;
     if (!E->characters) return n;
+    if (!words->characters || !words->form_lengths) return -1;
     if (!are_lengths(words->form_lengths, words->n_forms, &n_characters)) return -1;
     return are_ids(E->characters, words->characters, n_characters) ? n : -1;
 }

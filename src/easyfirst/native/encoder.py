@@ -62,6 +62,7 @@ class Encoder:
         self._core = core
         self._precision = "int8" if precision == "int8-fast" else precision  # errors of 7 bits add up in a sequence
         self._kept: list[Any] = []
+        self._reads = len(tables), form_dim, characters is not None, width
         self.spelling = None
         dims = (*(table.shape[1] for table in tables), form_dim) if width is None else (width,)
         places = Places.of(*dims, padded=False)
@@ -128,10 +129,27 @@ class Encoder:
         """Encode sequences, longest first: (n_rows, dim). ``ids`` has the rows of each table; ``vectors`` are given
         instead of embeddings."""
         given = Given.of(lengths, ids, forms=forms, form_vectors=form_vectors, spelling=spelling, vectors=vectors)
+        self.check(given)
         out = np.empty((given.n_rows, self.places.size), dtype=np.float32)
         with self._core.workspace() as workspace:
             self._core.call("encode", self.struct, workspace, given.struct, group, out.ctypes.data)
         return out if len(self.places.where) == self.places.size else out[:, self.places.where]
+
+    def check(self, given: Given) -> None:
+        """Raise a ValueError if sequences lack what this encoder reads, which the core could not notice."""
+        n_tables, form_dim, has_characters, width = self._reads
+        if width is not None:
+            is_complete = given.vectors is not None and given.vectors.shape[1:] == (width,)
+        else:
+            is_complete = (
+                given.vectors is None
+                and given.n_tables == n_tables
+                and (given.forms is not None or not (form_dim or has_characters))
+                and (not form_dim or (given.form_vectors is not None and given.form_vectors.shape[1:] == (form_dim,)))
+                and (not has_characters or given.characters is not None)
+            )
+        if not is_complete:
+            raise ValueError("the sequences do not have the inputs that the encoder reads")
 
     def _keep(self, item: Any) -> Any:
         self._kept.append(item)
@@ -171,6 +189,11 @@ class Given:
 
     struct: WordsStruct
     n_rows: int
+    n_tables: int
+    vectors: Packed | None
+    forms: Int32s | None
+    form_vectors: Packed | None
+    characters: Int32s | None
     kept: tuple[Any, ...]
 
     @classmethod
@@ -187,6 +210,8 @@ class Given:
         """Convert sequences. All that the core needs to know about their sizes is checked here."""
         sizes = np.array(lengths, dtype=np.int32)
         n_rows = int(sizes.sum(dtype=np.int64))
+        if any(each is not None and len(each) != n_rows for each in (*ids, forms, vectors)):
+            raise ValueError("the lengths of the sequences do not add up to the number of rows")
         rows = np.empty((len(ids), n_rows), dtype=np.int32) if ids else None
         for k, column in enumerate(ids):
             rows[k] = column  # pyright: ignore[reportOptionalSubscript]
@@ -195,18 +220,19 @@ class Given:
         form_lengths = None if spelling is None else np.array(spelling.lengths, dtype=np.int32)
         given = None if vectors is None else np.ascontiguousarray(vectors, dtype=np.float32)
         of_forms = None if form_vectors is None else np.ascontiguousarray(form_vectors, dtype=np.float32)
-        n_forms = max((len(each) for each in (form_lengths, of_forms) if each is not None), default=0)
+        n_forms = {len(each) for each in (form_lengths, of_forms) if each is not None}
+        if len(n_forms) > 1:
+            raise ValueError("there must be as many vectors of forms as there are forms")
         if characters is not None and form_lengths is not None and len(characters) != form_lengths.sum(dtype=np.int64):
             raise ValueError("the lengths of the forms do not add up to the number of characters")
-        if any(each is not None and len(each) != n_rows for each in (numbers, given)):
-            raise ValueError("the lengths of the sequences do not add up to the number of rows")
         struct = WordsStruct(
             len(sizes),
             *(None if each is None else each.ctypes.data for each in (sizes, rows, given, numbers)),
-            n_forms,
+            max(n_forms, default=0),
             *(None if each is None else each.ctypes.data for each in (of_forms, characters, form_lengths)),
         )
-        return cls(struct, n_rows, (sizes, rows, given, numbers, of_forms, characters, form_lengths))
+        kept = (sizes, rows, form_lengths)
+        return cls(struct, n_rows, len(ids), given, numbers, of_forms, characters, kept)
 
     @classmethod
     def of_words(cls, lengths: Sequence[int] | Ints, ids: WordIds) -> Given:

@@ -18,6 +18,8 @@ from easyfirst.errors import ConfigError, ModelError
 
 LIBRARY_VARIABLE = "EASYFIRST_NATIVE_LIBRARY"  # another library file than that of the package
 ISA_VARIABLE = "EASYFIRST_ISA"
+ISAS = ("base", "v3", "v4", "v4vnni")
+"""The instruction sets that the core is compiled for; not every machine has all of them."""
 NAMES = ("_core.so", "_core.dylib", "_core.dll")
 NO_MEMORY, BAD_INPUT, NOT_FINITE = 1, 2, 3
 PRECISIONS: Mapping[str, int] = {"float32": 0, "int8": 1, "int8-fast": 2}
@@ -152,7 +154,8 @@ class Core:
         library.ef_functions_for.argtypes = [c_char_p]
         table = library.ef_functions_for(None if isa is None else isa.encode())
         if not table:
-            raise ConfigError(f"{ISA_VARIABLE}={isa} is not an instruction set of the compiled core on this machine")
+            here = ", ".join(name for name in ISAS if library.ef_functions_for(name.encode()))
+            raise ConfigError(f"{ISA_VARIABLE} is {isa!r}; on this machine it must be one of {here}")
         functions = table.contents
         if tuple(functions.sizes) != tuple(map(ctypes.sizeof, STRUCTURES)):
             raise OSError("the compiled core is of another version")

@@ -255,16 +255,17 @@ INLINE float quantize(const ef_matrix *M, const float *x, int32_t *to) {
     typedef int16_t shorts __attribute__((vector_size(16), aligned(2), may_alias));
     typedef uint8_t bytes __attribute__((vector_size(8), aligned(1), may_alias));
     const int k = M->k, whole = k / V * V;
-    vec most = {0};
+    ivec most = {0};  // absolute values as integers, whose order is the same; a NaN is larger than all numbers
     float tail[V] = {0};
     memcpy(tail, x + whole, sizeof(float) * (size_t)(k - whole));
-    for (int i = 0; i < whole; i += V) most = max_of(most, (vec)((ivec)load(x + i) & 0x7fffffff));
-    most = max_of(most, (vec)((ivec)load(tail) & 0x7fffffff));
+    for (int i = 0; i < whole; i += V) most = larger_of(most, (ivec)load(x + i) & 0x7fffffff);
+    most = larger_of(most, (ivec)load(tail) & 0x7fffffff);
     float largest = 1e-30f;
     int finite = 1;
     for (int j = 0; j < V; j++) {
-        finite &= most[j] <= 3e38f;
-        largest = most[j] > largest ? most[j] : largest;
+        const float value = ((vec)most)[j];
+        finite &= value <= 3e38f;
+        largest = value > largest ? value : largest;
     }
     const float scale = finite ? M->levels / largest : 0;
     const int places = M->n_groups * M->group;

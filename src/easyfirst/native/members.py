@@ -144,6 +144,8 @@ class Members:
     """An ensemble, or a single network, that parses. Threads may share it."""
 
     def __init__(self, core: Core, networks: Sequence[Network], precision: str) -> None:
+        if len({(network.n_slots, network.scorer.n_relations) for network in networks}) != 1:
+            raise ValueError("the networks of an ensemble must have the same window and the same relations")
         self._core = core
         self._members = [Member(core, network, precision, n_members=len(networks)) for network in networks]
         pointers = [ctypes.pointer(member.struct) for member in self._members]
@@ -161,6 +163,9 @@ class Members:
         """Parse sentences, longest first. Neither ``group``, the number of sentences in lock step, nor ``rows``, the
         number of attachments that are worked out at once, changes the result. ``observe`` is called with every
         decision."""
+        for member in self._members:
+            if member.encoder is not None:
+                member.encoder.check(given)
         steps = Steps.empty(given.n_rows)
         to = StepsStruct(*(array.ctypes.data for array in steps))
         errors: list[BaseException] = []

@@ -145,7 +145,8 @@ static void score_windows(const ef_member *M, ef_workspace *ws, int n, const int
                     sums += load(hidden + (size_t)i * width + j) * load(M->unlabelled + side * half + j);
                 const float unlabelled = sum_of(sums);
                 float *to = scores[begin + i] + side * M->n_relations;
-                for (int r = 0; r < M->n_relations; r++) to[r] += unlabelled;
+                const float *bias = M->labelled->bias + side * M->n_relations;
+                for (int r = 0; r < M->n_relations; r++) to[r] += starts ? unlabelled + bias[r] : unlabelled;
             }
     }
     release(ws, m0);

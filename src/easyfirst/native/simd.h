@@ -32,6 +32,11 @@ INLINE vec blend(ivec is_a, vec a, vec b) { return (vec)(((ivec)a & is_a) | ((iv
 INLINE vec min_of(vec a, vec b) { return blend(a < b, a, b); }
 INLINE vec max_of(vec a, vec b) { return blend(a > b, a, b); }
 #endif
+#if defined(__AVX2__)
+INLINE ivec larger_of(ivec a, ivec b) { return (ivec)_mm256_max_epi32((__m256i)a, (__m256i)b); }
+#else
+INLINE ivec larger_of(ivec a, ivec b) { return (a & (a > b)) | (b & ~(a > b)); }
+#endif
 
 // a * b + c
 #if defined(__FMA__)
@@ -52,14 +57,15 @@ INLINE float sum_of(vec x) {  // always in this order
 }
 
 #define ROUNDING 12582912.0f  // 1.5 * 2^23: adding it rounds to an integer, which is then in the low bits
+#define BIASED (ROUNDING + 127)  // the low bits are then the exponent of that power of two
 
 // exp(x) with a relative error below 1e-7 for |x| <= 29. Beyond, it is that of 29: a gate is closed to within 3e-13 by
 // then, and products of three exponentials do not overflow.
 INLINE vec exp_of(vec x) {
     x = max_of(all(-29), min_of(all(29), x));
-    vec rounded = fused(x, all(1.44269504f), all(ROUNDING));
-    ivec exponent = (ivec)rounded << 23;
-    vec n = rounded - ROUNDING;
+    vec rounded = fused(x, all(1.44269504f), all(BIASED));
+    vec power = (vec)((ivec)rounded << 23);
+    vec n = rounded - BIASED;
     x = fused(n, all(-0.693359375f), x);  // log 2 in two parts
     x = fused(n, all(2.12194440e-4f), x);
     vec y = fused(x, all(1.9875691500e-4f), all(1.3981999507e-3f));
@@ -68,7 +74,7 @@ INLINE vec exp_of(vec x) {
     y = fused(y, x, all(1.6666665459e-1f));
     y = fused(y, x, all(5.0000001201e-1f));
     y = fused(y, x * x, x + 1.0f);
-    return (vec)((ivec)y + exponent);
+    return y * power;  // exact; adding to the exponent instead would make a number of some NaNs
 }
 
 INLINE void tanh_all(float *x, int n) {
