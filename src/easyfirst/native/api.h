@@ -10,9 +10,18 @@ enum ef_precision { EF_FLOAT32, EF_INT8, EF_INT8_A7 };  // weights of 8 bits wit
 typedef struct ef_matrix ef_matrix;        // packed weights, see matrix.h
 typedef struct ef_workspace ef_workspace;  // memory that calls reuse, see memory.h
 
+// A part of a matrix: rows of an array in C order, times a factor. Row k of a matrix is its bias.
+typedef struct {
+    const float *from;
+    int32_t stride;         // numbers from a row of the array to the next
+    int32_t rows, columns;  // of the part
+    int32_t row, column;    // where it goes
+    float factor;
+} ef_block;
+
 // One layer of a BiLSTM. Every width is padded to a multiple of 8 with zeros. A row of pre-activations has the gates
-// forget, input, output, candidate of the forward direction, then those of the backward direction; they are exponents,
-// that is multiplied by -1 (gates) or -2 (candidate).
+// input, output, candidate, forget of the forward direction, then those of the backward direction; they are exponents,
+// that is multiplied by -1 (gates) or -2 (candidate). The first step of a sequence has no use for the forget gate.
 typedef struct {
     int32_t dim;                    // of each direction
     int32_t is_joint;               // 1: both directions read the same input; 0: each its own half of it
@@ -53,12 +62,12 @@ typedef struct {
     int32_t dim, vector_dim;  // of e_l (and of e_r), and of v_i
     int32_t n_layers, n_slots, hidden_dim, n_relations;
     const float *padding;             // [vector_dim]
-    const ef_matrix *const *leaves;   // [n_layers][2], the first layer's with the columns of both sides
     const ef_matrix *const *steps;    // [n_layers][2]: input above state
+    const ef_matrix *const *leaves;   // [n_layers][2]: views of these, input alone and without the forget gate
     const ef_matrix *encode;          // W^e without the rows of the relations
     const float *relations;           // [n_relations][vector_dim]: what a relation adds to it
     const ef_matrix *slots;           // [2 * dim] -> [n_slots][2 * hidden_dim]
-    const ef_matrix *sides[2];        // the rows of `slots` for e_l and for e_r
+    const ef_matrix *sides[2];        // views: the rows of `slots` for e_l and for e_r, without the bias
     const ef_matrix *labelled;        // [hidden_dim] -> [2 * n_relations]
     const float *unlabelled;          // [2][hidden_dim]
 } ef_member;
@@ -77,11 +86,12 @@ typedef struct {
 typedef struct {
     const char *isa;
     int32_t lanes;
-    int32_t sizes[6];  // of the structures above, in order
+    int32_t sizes[7];  // of the structures above, in order
     ef_workspace *(*workspace_new)(uint64_t limit);
     void (*workspace_free)(ef_workspace *);
-    int32_t (*matrix_new)(const float *weights, const float *bias, int32_t k, int32_t n, int32_t precision,
-                          ef_matrix **made);
+    int32_t (*matrix_new)(int32_t k, int32_t n, int32_t precision, ef_matrix **made);
+    int32_t (*matrix_fill)(ef_matrix *, const ef_block *, int32_t n_blocks);
+    int32_t (*matrix_view)(const ef_matrix *, int32_t row, int32_t k, int32_t n, int32_t has_bias, ef_matrix **made);
     void (*matrix_free)(ef_matrix *);
     int32_t (*product)(const ef_matrix *, ef_workspace *, int32_t m, const float *x, float *out);
     int32_t (*encode)(const ef_encoder *, ef_workspace *, const ef_words *, int32_t group, float *out);

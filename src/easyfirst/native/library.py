@@ -24,6 +24,14 @@ PRECISIONS: Mapping[str, int] = {"float32": 0, "int8": 1, "int8-fast": 2}
 """Weights of 32 bits; or of 8 bits, with activations of 14 or, faster, of 7 bits."""
 
 
+class BlockStruct(ctypes.Structure):
+    _fields_ = (
+        ("source", c_void_p),
+        *((name, c_int32) for name in ("stride", "rows", "columns", "row", "column")),
+        ("factor", c_float),
+    )
+
+
 class LayerStruct(ctypes.Structure):
     _fields_ = (
         ("dim", c_int32),
@@ -70,8 +78,8 @@ class MemberStruct(ctypes.Structure):
         ("words", c_void_p),
         *((name, c_int32) for name in ("dim", "vector_dim", "n_layers", "n_slots", "hidden_dim", "n_relations")),
         ("padding", c_void_p),
-        ("leaves", POINTER(c_void_p)),
         ("steps", POINTER(c_void_p)),
+        ("leaves", POINTER(c_void_p)),
         ("encode", c_void_p),
         ("relations", c_void_p),
         ("slots", c_void_p),
@@ -93,12 +101,14 @@ class CountsStruct(ctypes.Structure):
     _fields_ = (("attachments", c_int64), ("computed", c_int64), ("passes", c_int64))
 
 
-STRUCTURES = (LayerStruct, EncoderStruct, WordsStruct, MemberStruct, StepsStruct, CountsStruct)
+STRUCTURES = (BlockStruct, LayerStruct, EncoderStruct, WordsStruct, MemberStruct, StepsStruct, CountsStruct)
 STATUS = c_int32
 SIGNATURES: Mapping[str, tuple[Any, ...]] = {  # the result, then the arguments
     "workspace_new": (c_void_p, c_uint64),
     "workspace_free": (None, c_void_p),
-    "matrix_new": (STATUS, c_void_p, c_void_p, c_int32, c_int32, c_int32, POINTER(c_void_p)),
+    "matrix_new": (STATUS, c_int32, c_int32, c_int32, POINTER(c_void_p)),
+    "matrix_fill": (STATUS, c_void_p, POINTER(BlockStruct), c_int32),
+    "matrix_view": (STATUS, c_void_p, *[c_int32] * 4, POINTER(c_void_p)),
     "matrix_free": (None, c_void_p),
     "product": (STATUS, c_void_p, c_void_p, c_int32, c_void_p, c_void_p),
     "encode": (STATUS, POINTER(EncoderStruct), c_void_p, POINTER(WordsStruct), c_int32, c_void_p),
