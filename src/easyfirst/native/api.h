@@ -78,6 +78,23 @@ typedef struct {
     float *scores, *margins, *label_margins;
 } ef_steps;
 
+// What exploration follows (Algorithm 4). Words are numbered through all sentences; the outside comes after them.
+typedef struct {
+    const int64_t *heads;      // [n_words]: the outside for a root, outside + 1 if it is missing
+    const int64_t *relations;  // [n_words]: -1 if it is missing
+    float margin;
+    double explore_prob;
+    const double *random;      // a number from 0 to 1 for every attachment; NULL: always follow the correct action
+} ef_teacher;
+
+// What exploration found (Attachments and Violations in parsing/exploration.py): room for n_words - n_sequences of each.
+typedef struct {
+    int64_t *sides, *before, *modifiers, *relations;  // of attachments; modifiers: [n][2]
+    int64_t *windows, *actions;                       // of violations: [n][2][n_slots][2] and [n][2]
+    float *losses;
+    int64_t n_violations;
+} ef_explored;
+
 // Counts what the loop did, for benchmarks and tests.
 typedef struct {
     int64_t attachments, computed, passes;
@@ -86,7 +103,7 @@ typedef struct {
 typedef struct {
     const char *isa;
     int32_t lanes;
-    int32_t sizes[7];  // of the structures above, in order
+    int32_t sizes[9];  // of the structures above, in order
     ef_workspace *(*workspace_new)(uint64_t limit);
     void (*workspace_free)(ef_workspace *);
     int32_t (*matrix_new)(int32_t k, int32_t n, int32_t precision, ef_matrix **made);
@@ -97,6 +114,8 @@ typedef struct {
     int32_t (*encode)(const ef_encoder *, ef_workspace *, const ef_words *, int32_t group, float *out);
     int32_t (*parse)(const ef_member *const *, int32_t n_members, ef_workspace *, const ef_words *, int32_t group,
                      int32_t rows, const ef_steps *, ef_counts *);
+    int32_t (*explore)(const ef_member *, ef_workspace *, int32_t n_sentences, const int32_t *lengths,
+                       const float *vectors, int32_t rows, const ef_teacher *, ef_explored *, ef_counts *);
     int32_t (*leaves)(const ef_member *, ef_workspace *, int32_t n, const float *vectors, float *states,
                       float *projections);
     int32_t (*attach)(const ef_member *, ef_workspace *, int32_t n, int32_t n_rows, const int64_t *heads,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from dataclasses import dataclass
 
-from easyfirst.errors import ConfigError
+from easyfirst.errors import ConfigError, ModelError
 from easyfirst.native.library import PRECISIONS, Core, find_core, why_missing
 
 ENGINES = ("native", "numpy")
@@ -31,6 +31,14 @@ class Backend:
         if engine == "native" and core is None:
             raise ConfigError(f"there is no native engine: {why_missing()}; use engine 'numpy'")
         return cls(core, precision, is_required=engine == "native")
+
+    def core_for(self, rnn: str) -> Core | None:
+        """Return the core if it runs networks of this kind of RNN, or None if NumPy does."""
+        if self.core is not None and rnn == "lstm":
+            return self.core
+        if self.is_required:
+            raise ModelError(f"the native engine runs LSTMs only, and this model has {rnn} cells")
+        return None
 
     def __str__(self) -> str:
         return "numpy" if self.core is None else f"native ({self.core.isa}, {self.precision})"

@@ -9,7 +9,7 @@ import ctypes
 import os
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from ctypes import POINTER, c_char_p, c_float, c_int32, c_int64, c_uint64, c_void_p
+from ctypes import POINTER, c_char_p, c_double, c_float, c_int32, c_int64, c_uint64, c_void_p
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
@@ -95,13 +95,40 @@ class StepsStruct(ctypes.Structure):
     )
 
 
+class TeacherStruct(ctypes.Structure):
+    _fields_ = (
+        ("heads", c_void_p),
+        ("relations", c_void_p),
+        ("margin", c_float),
+        ("explore_prob", c_double),
+        ("random", c_void_p),
+    )
+
+
+class ExploredStruct(ctypes.Structure):
+    _fields_ = (
+        *((name, c_void_p) for name in ("sides", "before", "modifiers", "relations", "windows", "actions", "losses")),
+        ("n_violations", c_int64),
+    )
+
+
 class CountsStruct(ctypes.Structure):
     """What the loop did: attachments made, attachments worked out, and passes over the weights."""
 
     _fields_ = (("attachments", c_int64), ("computed", c_int64), ("passes", c_int64))
 
 
-STRUCTURES = (BlockStruct, LayerStruct, EncoderStruct, WordsStruct, MemberStruct, StepsStruct, CountsStruct)
+STRUCTURES = (
+    BlockStruct,
+    LayerStruct,
+    EncoderStruct,
+    WordsStruct,
+    MemberStruct,
+    StepsStruct,
+    TeacherStruct,
+    ExploredStruct,
+    CountsStruct,
+)
 STATUS = c_int32
 SIGNATURES: Mapping[str, tuple[Any, ...]] = {  # the result, then the arguments
     "workspace_new": (c_void_p, c_uint64),
@@ -121,6 +148,18 @@ SIGNATURES: Mapping[str, tuple[Any, ...]] = {  # the result, then the arguments
         c_int32,
         c_int32,
         POINTER(StepsStruct),
+        POINTER(CountsStruct),
+    ),
+    "explore": (
+        STATUS,
+        POINTER(MemberStruct),
+        c_void_p,
+        c_int32,
+        c_void_p,
+        c_void_p,
+        c_int32,
+        POINTER(TeacherStruct),
+        POINTER(ExploredStruct),
         POINTER(CountsStruct),
     ),
     "leaves": (STATUS, POINTER(MemberStruct), c_void_p, c_int32, c_void_p, c_void_p, c_void_p),

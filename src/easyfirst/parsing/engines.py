@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from easyfirst.errors import ModelError
 from easyfirst.model.parser_config import ParserConfig
 from easyfirst.model.parser_vocabulary import ParserVocabulary
 from easyfirst.native.backend import Backend
@@ -21,11 +20,10 @@ def make_engine(
 ) -> Engine:
     """Make an engine for these weights; without a ``backend``, that of the environment is chosen."""
     backend = Backend.choose() if backend is None else backend
-    if backend.core is not None and config.network.rnn == "lstm":
-        from easyfirst.parsing.native_engine import NativeEngine
+    core = backend.core_for(config.network.rnn)
+    if core is None:
+        return NumpyEngine.of(arrays, config, vocabulary)
+    from easyfirst.parsing.native_engine import NativeEngine
 
-        networks = networks_of(arrays, config.members, rnn=config.network.rnn)
-        return NativeEngine(vocabulary, backend.core, networks, backend.precision)
-    if backend.is_required:
-        raise ModelError(f"the native engine runs LSTMs only, and this model has {config.network.rnn} cells")
-    return NumpyEngine.of(arrays, config, vocabulary)
+    networks = networks_of(arrays, config.members, rnn=config.network.rnn)
+    return NativeEngine(vocabulary, core, networks, backend.precision)
