@@ -2,20 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 
 import numpy as np
 
+from easyfirst.errors import ConfigError, ModelError
 from easyfirst.native.layout import spread
 from easyfirst.native.library import Core, CountsStruct, ExploredStruct, TeacherStruct
-from easyfirst.native.members import Member
+from easyfirst.native.members import ROWS, Member
 from easyfirst.nn.arrays import Floats
 from easyfirst.nn.parser_network import Network
 from easyfirst.parsing.exploration import Attachments, Explored, Policy, Violations
 from easyfirst.parsing.oracle import Gold
 
-ROWS = 8
-"""How many attachments are worked out at once, if there are as many that look likely."""
+
+@contextmanager
+def _divergence_reported() -> Iterator[None]:
+    """Report numbers that are not finite as what they are in training, where weights are not read from a file."""
+    try:
+        yield
+    except ModelError as error:
+        raise ConfigError("the weights or scores are not finite numbers; try a smaller learning_rate") from error
 
 
 class NativeExploration:
@@ -27,7 +35,8 @@ class NativeExploration:
 
     def weights_changed(self) -> None:
         """Pack the weights again."""
-        self._member.weights_changed()
+        with _divergence_reported():
+            self._member.weights_changed()
 
     def explore(
         self,
@@ -60,7 +69,7 @@ class NativeExploration:
         losses = np.empty(n, dtype=np.float32)
         made = (attachments.sides, attachments.before, attachments.modifiers, attachments.relations)
         to = ExploredStruct(*(array.ctypes.data for array in (*made, windows, actions, losses)), 0)
-        with self._core.workspace() as workspace:
+        with _divergence_reported(), self._core.workspace() as workspace:
             sentences = (len(sizes), sizes.ctypes.data, given.ctypes.data)
             self._core.call("explore", self._member.struct, workspace, *sentences, rows, teacher, to, counts)
         found = to.n_violations
