@@ -44,6 +44,7 @@ from easyfirst.parsing.actions import Choose
 from easyfirst.parsing.derivation import Derivation
 from easyfirst.parsing.engine import BATCH_SIZE, MAX_BATCH_WORDS, Engine, NumpyEngine
 from easyfirst.parsing.engines import make_engine
+from easyfirst.parsing.native_engine import NativeEngine
 from easyfirst.results.documents import Document
 from easyfirst.results.explanations import RUNNERS_UP, Explanation, Observer
 from easyfirst.results.parses import Parse
@@ -155,6 +156,11 @@ class Parser:
         return self._model.config
 
     @property
+    def engine(self) -> str:
+        """The engine that parses: ``"numpy"``, or ``"native"`` with instruction set and precision in brackets."""
+        return str(self._engine)
+
+    @property
     def relations(self) -> tuple[str, ...]:
         """The relations it can predict, the most frequent first and the root's last."""
         vocabulary = self._model.vocabulary
@@ -249,13 +255,17 @@ class Parser:
         """Parse sentences that need no more checks: they were prepared, or found in a text by :meth:`tokenize`."""
         sentences = [each.sentence for each in prepared]
         tagged = sentences if self.tagger is None else self.tagger.tag(sentences)
-        rules = [each.rules for each in prepared]
-        if any(rules):
-            wrap = partial(constrain, [len(sentence) for sentence in tagged], rules)
-            derivations = self._numpy_engine.derive(tagged, batch_size=batch_size, wrap=wrap)
-        else:
-            derivations = self._engine.derive(tagged, batch_size=batch_size)
-        return [self._result(*each) for each in zip(prepared, tagged, derivations, strict=True)]
+        derivations: dict[int, Derivation] = {}
+        for is_restricted in (False, True):  # a sentence is parsed alike whether or not others have constraints
+            numbers = [number for number, each in enumerate(prepared) if bool(each.rules) is is_restricted]
+            chosen, rules = [tagged[number] for number in numbers], [prepared[number].rules for number in numbers]
+            if is_restricted:
+                wrap = partial(constrain, [len(sentence) for sentence in chosen], rules)
+                found = self._numpy_engine.derive(chosen, batch_size=batch_size, wrap=wrap)
+            else:
+                found = self._engine.derive(chosen, batch_size=batch_size)
+            derivations.update(zip(numbers, found, strict=True))
+        return [self._result(*each, derivations[n]) for n, each in enumerate(zip(prepared, tagged, strict=True))]
 
     def require_tokenizer(self) -> Tokenizer:
         """Return the tokenizer; raise an :class:`InputError` if the model cannot read raw text."""
@@ -293,15 +303,17 @@ class Parser:
 
     def explain_prepared(self, prepared: Prepared, *, runners_up: int = RUNNERS_UP) -> Explanation:
         """Explain a sentence that needs no more checks, as for :meth:`parse_prepared`."""
-        observers: list[Observer] = []
-
-        def observe(numbers: Sequence[int], choose: Choose) -> Choose:
-            observers.append(Observer(choose, self._model.vocabulary.relations, runners_up))
-            return constrain([len(prepared.sentence)], [prepared.rules], numbers, observers[0])
-
         [tagged] = [prepared.sentence] if self.tagger is None else self.tagger.tag([prepared.sentence])
-        [derivation] = self._numpy_engine.derive([tagged], wrap=observe)
-        return Explanation.of(self._result(prepared, tagged, derivation), observers[0])
+        observer = Observer(self._model.vocabulary.relations, runners_up)
+        if isinstance(self._engine, NativeEngine) and not prepared.rules:
+            [derivation] = self._engine.derive([tagged], see=observer.see)
+        else:
+
+            def observe(numbers: Sequence[int], choose: Choose) -> Choose:
+                return constrain([len(tagged)], [prepared.rules], numbers, observer.wrap(choose))
+
+            [derivation] = self._numpy_engine.derive([tagged], wrap=observe)
+        return Explanation.of(self._result(prepared, tagged, derivation), observer)
 
     def save(self, path: str | PathLike[str], *, bits: int = 32) -> None:
         """Write the model to a directory, from which :func:`load` restores it.

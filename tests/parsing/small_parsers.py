@@ -20,11 +20,12 @@ FORMS = ["Do", "n't", "salt", "soup", "the", ".", "zebra", "1", "👩‍🍳", "
 
 
 def small_parser(*, seed: int = 0, tags: str = "upos", name: str = "paper") -> Parser:
-    """Return a parser with the vocabulary of a tiny treebank and random weights."""
+    """Return a parser with the vocabulary of a tiny treebank and random weights, in NumPy."""
     config = preset(name, network={**SMALL, "tags": tags})
     vocabulary = ParserVocabulary.of(read_conllu(DATA / "multiword.conllu"), tag_kinds=config.network.tag_kinds)
     arrays = initial_parser(config.network, sizes_of(vocabulary, config.network), np.random.default_rng(seed))
-    return Parser(ParserModel(config, vocabulary, arrays))
+    model = ParserModel(config, vocabulary, arrays)
+    return Parser(model, engine=NumpyEngine.of(arrays, config, vocabulary))
 
 
 def engine_of(parser: Parser) -> NumpyEngine:

@@ -54,8 +54,8 @@ def test_runners_up_are_those_of_an_enumeration(model: Model, length: int, seed:
     observers: list[Observer] = []
 
     def observe(choose: Choose) -> Choose:
-        observers.append(Observer(choose, model.relation_names, n))
-        return observers[0]
+        observers.append(Observer(model.relation_names, n))
+        return observers[0].wrap(choose)
 
     [found] = derive([model.network], model.vectors(batch), [length], model.relation_names, observe)
     todo = iter(zip(found, observers[0].seen, strict=True))

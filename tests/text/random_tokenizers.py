@@ -24,5 +24,9 @@ def random_model(
     return TokenizerModel(config, vocabulary, arrays)
 
 
-def random_tokenizer(seed: int, *, has_inner_spaces: bool = False) -> Tokenizer:
-    return Tokenizer(random_model(seed, has_inner_spaces=has_inner_spaces))
+def random_tokenizer(seed: int, *, has_inner_spaces: bool = False, **biases: list[int]) -> Tokenizer:
+    """Return a tokenizer. ``biases`` are those of its two output layers, ``boundary`` and ``question``."""
+    model = random_model(seed, has_inner_spaces=has_inner_spaces)
+    for name, bias in biases.items():
+        model.arrays[f"{name}.bias"][:] = bias
+    return Tokenizer(model)

@@ -102,8 +102,7 @@ def test_every_piece_of_a_long_text_is_read_at_most_twice(monkeypatch: pytest.Mo
 
 
 def test_sentences_are_cut_at_a_limit() -> None:
-    tokenizer = random_tokenizer(1)
-    tokenizer.model.arrays["question.bias"][:] = -1000
+    tokenizer = random_tokenizer(1, question=[-1000, -1000])
     n = 2 * MAX_SENTENCE_WORDS + 7
     lengths = [sum(len(token.words) for token in sentence) for sentence in tokenizer.tokenize("a " * n)]
     assert lengths == [MAX_SENTENCE_WORDS, MAX_SENTENCE_WORDS, 7]
@@ -111,25 +110,21 @@ def test_sentences_are_cut_at_a_limit() -> None:
 
 def test_multiword_tokens_are_rewritten_if_the_network_says_so() -> None:
     for bias, words in ((1000, ("ax", "yz")), (-1000, ("ab",))):
-        tokenizer = random_tokenizer(1)
-        tokenizer.model.arrays["boundary.bias"][:] = [1000, 0, 0]
-        tokenizer.model.arrays["question.bias"][1] = bias
+        tokenizer = random_tokenizer(1, boundary=[1000, 0, 0], question=[0, bias])
         assert tokenizer.tokenize("ab")[0][0].words == words
 
 
 def test_words_may_end_inside_of_a_token() -> None:
-    tokenizer = random_tokenizer(1)
-    tokenizer.model.arrays["boundary.bias"][:] = [0, 1000, 0]
-    tokenizer.model.arrays["question.bias"][:] = -1000
+    tokenizer = random_tokenizer(1, boundary=[0, 1000, 0], question=[-1000, -1000])
     assert tokenizer.tokenize("abc d") == [[Token(0, 3, ("a", "b", "c")), Token(4, 5, ("d",))]]
 
 
 @pytest.mark.parametrize("bias", [[1000, 0, 0], [0, 1000, 0]], ids=["no word ends", "every character ends a word"])
 def test_known_tokens_have_their_parts_whatever_the_network_says(bias: list[int]) -> None:
     model = replace(random_model(1), vocabulary=replace(random_model(1).vocabulary, parts={"cabbage": (3, 4)}))
-    tokenizer = Tokenizer(model)
     model.arrays["boundary.bias"][:] = bias
     model.arrays["question.bias"][:] = -1000
+    tokenizer = Tokenizer(model)
     first, second, last = tokenizer.tokenize(" Cabbage g CABBAGE\n")[0]
     assert (first, last) == (Token(1, 8, ("Cab", "bage")), Token(11, 18, ("CAB", "BAGE")))
     assert second.words == ("g",)

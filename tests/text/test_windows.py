@@ -6,7 +6,6 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from easyfirst.nn.sequences import Packing
 from easyfirst.text.windows import read_in_windows, windows_of
 
 sizes = st.tuples(st.integers(1, 6), st.integers(0, 4))
@@ -32,9 +31,10 @@ def test_what_is_read_is_put_where_it_belongs(lengths: list[int], setting: tuple
     """A reader that gives back which row it read, how many rows its window has, and is never given too many."""
     size, context = setting
 
-    def read(rows: np.ndarray, packing: Packing) -> np.ndarray:
+    def read(rows: np.ndarray, lengths: list[int]) -> np.ndarray:
         assert len(rows) <= max(max_rows, size + 2 * context)
-        assert sorted(packing.order[0].tolist()) == list(range(len(rows)))
+        assert sum(lengths) == len(rows)
+        assert lengths == sorted(lengths, reverse=True)
         return np.stack([rows, rows + 0.5], axis=1)
 
     found = read_in_windows(read, lengths, size=size, context=context, max_rows=max_rows)
@@ -51,8 +51,7 @@ def test_windows_do_not_depend_on_other_sequences(one: list[int], other: list[in
     def first_rows(lengths: list[int]) -> list[np.ndarray]:
         begin_of = np.repeat(np.cumsum(lengths) - lengths, lengths)
 
-        def read(rows: np.ndarray, packing: Packing) -> np.ndarray:
-            n_rows = [sum(n > k for n in packing.n_active) for k in range(packing.n_active[0])]
+        def read(rows: np.ndarray, n_rows: list[int]) -> np.ndarray:
             firsts = rows[np.cumsum(n_rows) - n_rows]
             return np.repeat(firsts - begin_of[firsts], n_rows)[:, None].astype(float)
 

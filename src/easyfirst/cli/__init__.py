@@ -78,13 +78,23 @@ def _is_closed(stream: TextIO | None) -> bool:
 
 def _show_version(wanted: bool) -> None:
     if wanted:
-        print(f"easyfirst {__version__}")
+        from easyfirst.native.backend import Backend
+
+        try:
+            engine = Backend.choose().describe()
+        except EasyFirstError as error:
+            print(f"error: {error}", file=sys.stderr)
+            raise typer.Exit(USER_ERROR) from None
+        print(f"easyfirst {__version__}, engine {engine}")
         raise typer.Exit
 
 
 def _options(
     version: Annotated[
-        bool, typer.Option("--version", callback=_show_version, is_eager=True, help="Show the version and exit.")
+        bool,
+        typer.Option(
+            "--version", callback=_show_version, is_eager=True, help="Show the version and the engine, and exit."
+        ),
     ] = False,
 ) -> None:
     """The options of ``easyfirst`` itself."""

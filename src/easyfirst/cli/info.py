@@ -82,6 +82,7 @@ def describe(path: Path, parser: Parser | None = None) -> dict[str, Any]:
         "formats_of_parts": formats,  # the newest one decides which versions of easyfirst can read the model
         "easyfirst_version": written.get("easyfirst_version"),
         "preset": model.config.preset,
+        "engine": parser.engine,
         "parts": [name for name, part in (("tokenizer", parser.tokenizer), ("tagger", parser.tagger)) if part]
         + ["parser"],
         "reads": _reads(parser),
@@ -151,6 +152,7 @@ def _show(facts: dict[str, Any]) -> None:
     rows = {
         "model": f"{facts['path']} (format {facts['format_version']}{formats}; easyfirst {facts['easyfirst_version']})",
         "preset": facts["preset"],
+        "engine": _engine(facts["engine"]),
         "parts": ", ".join(facts["parts"]),
         "reads": facts["reads"],
         "writes": ", ".join(facts["gives"]),
@@ -198,6 +200,14 @@ def _network(facts: dict[str, Any]) -> str:
     layers = f"BiLSTM {network['bilstm_layers']} x {network['bilstm_dim']}" if "bilstm_dim" in network else ""
     layers = layers or f"BiLSTMs of {network['hidden_dim']} over characters and {network['token_dim']} over tokens"
     return f"{members}{layers}; {facts['parameters']:,} parameters"
+
+
+def _engine(name: str) -> str:
+    """Describe the engine; users should know why the slower one is in use."""
+    from easyfirst.native.library import why_missing
+
+    why = why_missing() if name == "numpy" else None
+    return f"{name}, the slower one, because {why}" if why else name
 
 
 def _size(n_bytes: int) -> str:

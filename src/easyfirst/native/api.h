@@ -95,6 +95,14 @@ typedef struct {
     int64_t n_violations;
 } ef_explored;
 
+// A decision as it is made, for explanations: an action on the pair of row `left`, the pending list and all scores. A
+// row of scores, by row of pend[i], is `width` wide. Row `outside` is beyond the ends of the pending list.
+typedef struct {
+    int32_t left, side, relation, outside, width;
+    const int32_t *next, *previous;
+    const float *scores;
+} ef_decision;
+
 // Counts what the loop did, for benchmarks and tests.
 typedef struct {
     int64_t attachments, computed, passes;
@@ -103,7 +111,7 @@ typedef struct {
 typedef struct {
     const char *isa;
     int32_t lanes;
-    int32_t sizes[9];  // of the structures above, in order
+    int32_t sizes[10];  // of the structures above, in order
     ef_workspace *(*workspace_new)(uint64_t limit);
     void (*workspace_free)(ef_workspace *);
     int32_t (*matrix_new)(int32_t k, int32_t n, int32_t precision, ef_matrix **made);
@@ -113,7 +121,7 @@ typedef struct {
     int32_t (*product)(const ef_matrix *, ef_workspace *, int32_t m, const float *x, float *out);
     int32_t (*encode)(const ef_encoder *, ef_workspace *, const ef_words *, int32_t group, float *out);
     int32_t (*parse)(const ef_member *const *, int32_t n_members, ef_workspace *, const ef_words *, int32_t group,
-                     int32_t rows, const ef_steps *, ef_counts *);
+                     int32_t rows, const ef_steps *, void (*observe)(const ef_decision *), ef_counts *);
     int32_t (*explore)(const ef_member *, ef_workspace *, int32_t n_sentences, const int32_t *lengths,
                        const float *vectors, int32_t rows, const ef_teacher *, ef_explored *, ef_counts *);
     int32_t (*leaves)(const ef_member *, ef_workspace *, int32_t n, const float *vectors, float *states,

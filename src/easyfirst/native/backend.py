@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from dataclasses import dataclass
+from typing import Any
 
 from easyfirst.errors import ConfigError, ModelError
 from easyfirst.native.library import PRECISIONS, Core, find_core, why_missing
@@ -37,11 +38,25 @@ class Backend:
         if self.core is not None and rnn == "lstm":
             return self.core
         if self.is_required:
-            raise ModelError(f"the native engine runs LSTMs only, and this model has {rnn} cells")
+            raise ModelError(
+                f"the native engine runs LSTMs only, and this model has {rnn.upper()} cells; use engine 'numpy'"
+            )
         return None
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Pickle the choice: the core of another process, or NumPy if it has none, takes the place of this one's."""
+        return Backend.choose, (
+            "numpy" if self.core is None else "native" if self.is_required else None,
+            self.precision,
+        )
 
     def __str__(self) -> str:
         return "numpy" if self.core is None else f"native ({self.core.isa}, {self.precision})"
+
+    def describe(self) -> str:
+        """Return the name for users, who should know why the slower engine is in use."""
+        why = why_missing() if self.core is None else None
+        return f"{self}: {why}" if why else str(self)
 
 
 def _chosen(given: str | None, variable: str, what: str, choices: tuple[str, ...]) -> str | None:
@@ -50,6 +65,3 @@ def _chosen(given: str | None, variable: str, what: str, choices: tuple[str, ...
     if value is not None and value not in choices:
         raise ConfigError(f"{name} is {value!r}; it must be one of {', '.join(choices)}")
     return value
-
-
-NUMPY_BACKEND = Backend(None)

@@ -39,8 +39,9 @@ static int32_t core_encode(const ef_encoder *E, ef_workspace *ws, const ef_words
 
 // Parse one group of sentences, from the word `first` on. `inputs` are those of each member.
 static int parse_group(const ef_member *const *members, int n_members, ef_workspace *ws, const source *inputs, int first,
-                       batch b, int rows, const ef_steps *to, ef_counts *counts) {
+                       batch b, int rows, const ef_steps *to, void (*observe)(const ef_decision *), ef_counts *counts) {
     loop L = start_loop(members, n_members, ws, b);
+    L.observe = observe;
     for (int m = 0; m < n_members; m++) {
         mark m0 = here(ws);
         float *vectors = TAKE(ws, float, (size_t)(b.n_rows + 1) * members[m]->vector_dim);
@@ -56,7 +57,8 @@ static int parse_group(const ef_member *const *members, int n_members, ef_worksp
 }
 
 static int32_t core_parse(const ef_member *const *members, int32_t n_members, ef_workspace *ws, const ef_words *words,
-                          int32_t group, int32_t rows, const ef_steps *to, ef_counts *counts) {
+                          int32_t group, int32_t rows, const ef_steps *to, void (*observe)(const ef_decision *),
+                          ef_counts *counts) {
     const int64_t n_words = count_words(members[0]->words, words);
     if (n_words < 0 || group < 1 || rows < 1) return EF_BAD_INPUT;
     for (int m = 1; m < n_members; m++)
@@ -73,7 +75,7 @@ static int32_t core_parse(const ef_member *const *members, int32_t n_members, ef
         mark m0 = here(ws);
         const int n = words->n_sequences - begin < group ? words->n_sequences - begin : group;
         batch b = batch_of(ws, n, words->lengths + begin);
-        status = parse_group(members, n_members, ws, inputs, first, b, rows, to, counts);
+        status = parse_group(members, n_members, ws, inputs, first, b, rows, to, observe, counts);
         first += b.n_rows;
         release(ws, m0);
     }
@@ -173,7 +175,7 @@ const ef_functions TABLE_OF(EF_ISA) = {
     .isa = NAME_OF(EF_ISA),
     .lanes = LANES,
     .sizes = {sizeof(ef_block), sizeof(ef_layer), sizeof(ef_encoder), sizeof(ef_words), sizeof(ef_member),
-              sizeof(ef_steps), sizeof(ef_teacher), sizeof(ef_explored), sizeof(ef_counts)},
+              sizeof(ef_steps), sizeof(ef_teacher), sizeof(ef_explored), sizeof(ef_decision), sizeof(ef_counts)},
     .workspace_new = workspace_new,
     .workspace_free = workspace_free,
     .matrix_new = matrix_new,

@@ -59,7 +59,8 @@ class Encoder:
         of forms), a projection with its bias, and stacks of LSTM layers, each of which reads both directions of the one
         below. ``width``: that of vectors which are given instead of embeddings. A single table that nothing but a stack
         reads is multiplied with its input weights once and for all."""
-        self._core, self._precision = core, precision
+        self._core = core
+        self._precision = "int8" if precision == "int8-fast" else precision  # errors of 7 bits add up in a sequence
         self._kept: list[Any] = []
         self.spelling = None
         dims = (*(table.shape[1] for table in tables), form_dim) if width is None else (width,)

@@ -34,10 +34,8 @@ class Places:
         """Lay out vectors of these sizes side by side, each padded unless told otherwise."""
         sizes = [-(-dim // WIDTH) * WIDTH if padded else dim for dim in dims]
         starts = np.cumsum([0, *sizes])
-        return cls(
-            np.concatenate([start + np.arange(dim) for start, dim in zip(starts[:-1], dims, strict=True)]),
-            int(starts[-1]),
-        )
+        where = [start + np.arange(dim) for start, dim in zip(starts[:-1], dims, strict=True)]
+        return cls(np.concatenate(where), int(starts[-1]))
 
     @property
     def is_plain(self) -> bool:
@@ -67,9 +65,8 @@ def spread(array: Floats, columns: Places, rows: Places | None = None) -> Packed
 
 def exponents(weights: Floats, dim: int) -> Floats:
     """Return the columns of an LSTM's gates (.., 4 * dim) as exponents, in the core's order."""
-    return np.concatenate(
-        [weights[..., gate * dim : (gate + 1) * dim] * np.float32(FACTORS[gate]) for gate in GATES], -1
-    )
+    parts = (weights[..., gate * dim : (gate + 1) * dim] * np.float32(FACTORS[gate]) for gate in GATES)
+    return np.concatenate(list(parts), axis=-1)
 
 
 class Block(NamedTuple):

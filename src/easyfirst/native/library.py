@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import ctypes
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Generator, Mapping
 from contextlib import contextmanager
 from ctypes import POINTER, c_char_p, c_double, c_float, c_int32, c_int64, c_uint64, c_void_p
 from functools import lru_cache
@@ -21,7 +21,7 @@ ISA_VARIABLE = "EASYFIRST_ISA"
 NAMES = ("_core.so", "_core.dylib", "_core.dll")
 NO_MEMORY, BAD_INPUT, NOT_FINITE = 1, 2, 3
 PRECISIONS: Mapping[str, int] = {"float32": 0, "int8": 1, "int8-fast": 2}
-"""Weights of 32 bits; or of 8 bits, with activations of 14 or, faster, of 7 bits."""
+"""Weights of 32 bits; or of 8 bits, with activations of 14 bits, or of 7 bits where that loses no accuracy."""
 
 
 class BlockStruct(ctypes.Structure):
@@ -112,6 +112,18 @@ class ExploredStruct(ctypes.Structure):
     )
 
 
+class DecisionStruct(ctypes.Structure):
+    _fields_ = (
+        *((name, c_int32) for name in ("left", "side", "relation", "outside", "width")),
+        ("next", POINTER(c_int32)),
+        ("previous", POINTER(c_int32)),
+        ("scores", POINTER(c_float)),
+    )
+
+
+OBSERVE = ctypes.CFUNCTYPE(None, POINTER(DecisionStruct))
+
+
 class CountsStruct(ctypes.Structure):
     """What the loop did: attachments made, attachments worked out, and passes over the weights."""
 
@@ -127,16 +139,18 @@ STRUCTURES = (
     StepsStruct,
     TeacherStruct,
     ExploredStruct,
+    DecisionStruct,
     CountsStruct,
 )
-STATUS = c_int32
+STATUS: Any = c_int32
+_VOID: Any = None
 SIGNATURES: Mapping[str, tuple[Any, ...]] = {  # the result, then the arguments
     "workspace_new": (c_void_p, c_uint64),
-    "workspace_free": (None, c_void_p),
+    "workspace_free": (_VOID, c_void_p),
     "matrix_new": (STATUS, c_int32, c_int32, c_int32, POINTER(c_void_p)),
     "matrix_fill": (STATUS, c_void_p, POINTER(BlockStruct), c_int32),
     "matrix_view": (STATUS, c_void_p, *[c_int32] * 4, POINTER(c_void_p)),
-    "matrix_free": (None, c_void_p),
+    "matrix_free": (_VOID, c_void_p),
     "product": (STATUS, c_void_p, c_void_p, c_int32, c_void_p, c_void_p),
     "encode": (STATUS, POINTER(EncoderStruct), c_void_p, POINTER(WordsStruct), c_int32, c_void_p),
     "parse": (
@@ -148,6 +162,7 @@ SIGNATURES: Mapping[str, tuple[Any, ...]] = {  # the result, then the arguments
         c_int32,
         c_int32,
         POINTER(StepsStruct),
+        OBSERVE,
         POINTER(CountsStruct),
     ),
     "explore": (
@@ -165,7 +180,7 @@ SIGNATURES: Mapping[str, tuple[Any, ...]] = {  # the result, then the arguments
     "leaves": (STATUS, POINTER(MemberStruct), c_void_p, c_int32, c_void_p, c_void_p, c_void_p),
     "attach": (STATUS, POINTER(MemberStruct), c_void_p, c_int32, c_int32, *[c_void_p] * 6),
     "score": (STATUS, POINTER(MemberStruct), c_void_p, c_int32, c_int32, *[c_void_p] * 3),
-    "activate": (None, POINTER(c_float), c_int32, c_int32),
+    "activate": (_VOID, POINTER(c_float), c_int32, c_int32),
 }
 
 
@@ -203,7 +218,7 @@ class Core:
         return getattr(self, f"_{name}")
 
     @contextmanager
-    def workspace(self) -> Iterator[int]:
+    def workspace(self) -> Generator[int]:
         """Lend a workspace, which only one call may use at a time."""
         try:
             workspace = self._workspaces.pop()

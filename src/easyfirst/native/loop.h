@@ -21,6 +21,7 @@ typedef struct {
     int32_t *relations;                // [row][side]: its relation
     int32_t *next, *previous;          // the pending lists
     prepared *ready;                   // by row of pend[i]
+    void (*observe)(const ef_decision *);  // called with every decision, unless it is NULL
     ef_counts counts;
 } loop;
 
@@ -158,6 +159,8 @@ INLINE float pair_best(const loop *L, int left) { return larger(L->best[2 * left
 
 // Record a decision with its margins (Attachment in parsing/derivation.py says what they are).
 static void record(const loop *L, action a, int start, int step, const ef_steps *to) {
+    if (L->observe)
+        L->observe(&(ef_decision){a.left, a.side, a.relation, L->outside, L->score_width, L->next, L->previous, L->scores});
     const int at = start + step;
     const float score = L->best[2 * a.left + a.side];
     float rival = L->best[2 * a.left + !a.side], rival_relation = -INFINITY;

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 from easyfirst.native.encoder import GROUP, Encoder, Given, addresses
 from easyfirst.native.layout import Block, Packed, Places, blocks_of, gate_blocks
-from easyfirst.native.library import Core, CountsStruct, MemberStruct, StepsStruct
+from easyfirst.native.library import OBSERVE, Core, CountsStruct, MemberStruct, StepsStruct
 from easyfirst.native.matrix import Filled, View
 from easyfirst.nn import scorer, trees
 from easyfirst.nn.namespace import NUMPY
@@ -39,8 +39,9 @@ class Steps(NamedTuple):
 
     @classmethod
     def empty(cls, n_words: int) -> Steps:
-        integers, floats = np.zeros((3, n_words), dtype=np.int32), np.zeros((3, n_words), dtype=np.float32)
-        return cls(*integers, *floats)
+        heads, modifiers, relations = np.zeros((3, n_words), dtype=np.int32)
+        scores, margins, label_margins = np.zeros((3, n_words), dtype=np.float32)
+        return cls(heads, modifiers, relations, scores, margins, label_margins)
 
 
 class Member:
@@ -174,12 +175,54 @@ class Members:
         pointers = [ctypes.pointer(member.struct) for member in self._members]
         self._structs = (ctypes.POINTER(MemberStruct) * len(pointers))(*pointers)
 
-    def parse(self, given: Given, *, group: int = GROUP, rows: int = ROWS, counts: CountsStruct | None = None) -> Steps:
+    def parse(
+        self,
+        given: Given,
+        *,
+        group: int = GROUP,
+        rows: int = ROWS,
+        observe: Observe | None = None,
+        counts: CountsStruct | None = None,
+    ) -> Steps:
         """Parse sentences, longest first. Neither ``group``, the number of sentences in lock step, nor ``rows``, the
-        number of attachments that are worked out at once, changes the result."""
+        number of attachments that are worked out at once, changes the result. ``observe`` is called with every
+        decision."""
         steps = Steps.empty(given.n_rows)
         to = StepsStruct(*(array.ctypes.data for array in steps))
+        errors: list[BaseException] = []
+
+        def observed(decision: Any) -> None:
+            try:
+                if observe is not None and not errors:
+                    observe(_decision_of(decision.contents))
+            except BaseException as error:  # cannot pass through the core, so it is raised below
+                errors.append(error)
+
+        callback = OBSERVE() if observe is None else OBSERVE(observed)
         with self._core.workspace() as workspace:
-            arguments = (workspace, given.struct, group, rows, to, counts)
+            arguments = (workspace, given.struct, group, rows, to, callback, counts)
             self._core.call("parse", self._structs, len(self._members), *arguments)
+        if errors:
+            raise errors[0]
         return steps
+
+
+class Decision(NamedTuple):
+    """A decision of the loop as it is made. The arrays are copies."""
+
+    left: int
+    side: int
+    relation: int
+    next: npt.NDArray[np.int32]  # (n_words + 1,): the pending list; the last row is beyond its ends
+    previous: npt.NDArray[np.int32]
+    scores: npt.NDArray[np.float32]  # (n_words, width), by row of pend[i]; valid where there is a pair
+
+
+Observe = Callable[[Decision], None]
+
+
+def _decision_of(struct: Any) -> Decision:
+    n, width = struct.outside, struct.width
+    following, before = (np.ctypeslib.as_array(links, (n + 1,)).copy() for links in (struct.next, struct.previous))
+    scores = np.ctypeslib.as_array(struct.scores, (n, width)).copy()
+    return Decision(struct.left, struct.side, struct.relation, following, before, scores)

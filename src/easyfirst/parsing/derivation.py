@@ -125,10 +125,11 @@ def derivations_of(
 ) -> Iterator[Derivation]:
     """Yield the derivation of each sentence. An array has a value for each word: those of a sentence's steps, and one
     that is not used. ``numbers`` are those of relations."""
-    names = [relations[number] for number in numbers.tolist()]
+    all_numbers: list[int] = numbers.tolist()
+    names = [relations[number] for number in all_numbers]
     start = 0
     for length in lengths:
         row = slice(start, start + length - 1)
-        arcs = heads[row], modifiers[row], tuple(names[row]), root_relation
-        yield Derivation(*arcs, scores[row], margins[row], label_margins[row])
+        by_step = scores[row], margins[row], label_margins[row]
+        yield Derivation(heads[row], modifiers[row], tuple(names[row]), root_relation, *by_step)
         start += length

@@ -58,6 +58,9 @@ class NumpyEngine:
         self._networks = networks
         self._loop = Loop(*networks)
 
+    def __str__(self) -> str:
+        return "numpy"
+
     @classmethod
     def of(cls, arrays: Mapping[str, Floats], config: ParserConfig, vocabulary: ParserVocabulary) -> NumpyEngine:
         """Make an engine from the arrays of a model."""

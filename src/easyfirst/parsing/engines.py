@@ -10,6 +10,7 @@ from easyfirst.native.backend import Backend
 from easyfirst.nn.arrays import Floats
 from easyfirst.nn.parser_network import networks_of
 from easyfirst.parsing.engine import Engine, NumpyEngine
+from easyfirst.parsing.native_engine import engine_of
 
 
 def make_engine(
@@ -20,10 +21,6 @@ def make_engine(
 ) -> Engine:
     """Make an engine for these weights; without a ``backend``, that of the environment is chosen."""
     backend = Backend.choose() if backend is None else backend
-    core = backend.core_for(config.network.rnn)
-    if core is None:
+    if backend.core_for(config.network.rnn) is None:
         return NumpyEngine.of(arrays, config, vocabulary)
-    from easyfirst.parsing.native_engine import NativeEngine
-
-    networks = networks_of(arrays, config.members, rnn=config.network.rnn)
-    return NativeEngine(vocabulary, core, networks, backend.precision)
+    return engine_of(vocabulary, backend, *networks_of(arrays, config.members, rnn=config.network.rnn))

@@ -140,17 +140,26 @@ class Explanation:
 
 
 class Observer:
-    """Wraps a chooser for one sentence and records the alternatives."""
+    """Records the alternatives of each decision in one sentence."""
 
-    def __init__(self, choose: Choose, relations: Sequence[str], runners_up: int) -> None:
-        self._choose = choose
+    def __init__(self, relations: Sequence[str], runners_up: int) -> None:
         self._relations = relations
         self._runners_up = runners_up
         self.seen: list[tuple[tuple[int, ...], Alternative | None, tuple[Alternative, ...]]] = []
         """The pending list, the rival and the runners-up of each step."""
 
-    def __call__(self, candidates: Candidates, n_active: int) -> Actions:
-        actions = self._choose(candidates, n_active)
+    def wrap(self, choose: Choose) -> Choose:
+        """Return a chooser that makes the same decisions and shows them."""
+
+        def choose_and_see(candidates: Candidates, n_active: int) -> Actions:
+            actions = choose(candidates, n_active)
+            self.see(candidates, actions)
+            return actions
+
+        return choose_and_see
+
+    def see(self, candidates: Candidates, actions: Actions) -> None:
+        """Record the alternatives of a decision."""
         rows = _pending_rows(candidates, int(actions.left[0]))
         left, directions = np.repeat(rows[:-1], 2), np.tile([LEFT, RIGHT], len(rows) - 1)
         by_arc = candidates.scores_of(left, directions)
@@ -177,7 +186,6 @@ class Observer:
                 tuple(alternative(place) for place in self._best(candidates, scores, left, directions)),
             )
         )
-        return actions
 
     def _best(self, candidates: Candidates, scores: Floats, left: Ints, directions: Ints) -> list[int]:
         """Return the places of the best scores, without those that lead into a dead end."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any
 
 import numpy as np
 
@@ -13,7 +14,7 @@ from easyfirst.native.backend import Backend
 from easyfirst.nn.arrays import Floats
 from easyfirst.nn.sequences import longest_first
 from easyfirst.nn.tagger_network import TaggerIds, members_of
-from easyfirst.text.networks import tagger_network
+from easyfirst.text.part_networks import tagger_network
 from easyfirst.treebank.sentence import Sentence
 
 MAX_BATCH_WORDS = 2048  # the most words in a batch, unless a single sentence has more
@@ -25,9 +26,12 @@ class Tagger:
 
     def __init__(self, model: TaggerModel, backend: Backend | None = None) -> None:
         self.model = model
-        backend, external_dim = backend or Backend.choose(), model.config.external_dim
-        members = members_of(model.arrays, model.config.members)
-        self._networks = [tagger_network(weights, external_dim, backend) for weights in members]
+        self._backend = backend or Backend.choose()
+        members, external_dim = members_of(model.arrays, model.config.members), model.config.external_dim
+        self._networks = [tagger_network(weights, external_dim, self._backend) for weights in members]
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Tagger, (self.model, self._backend)
 
     @property
     def kinds(self) -> tuple[str, ...]:

@@ -10,6 +10,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import accumulate, pairwise
+from typing import Any
 
 import numpy as np
 
@@ -20,7 +21,7 @@ from easyfirst.nn.arrays import Bools, Ints
 from easyfirst.nn.namespace import NUMPY
 from easyfirst.nn.sequences import span_states
 from easyfirst.nn.tokenizer_network import REWRITTEN, SENTENCE_END, WORD_END, tokenizer_of
-from easyfirst.text.networks import tokenizer_network
+from easyfirst.text.part_networks import tokenizer_network
 from easyfirst.text.sentences import TokenizedText, cut
 from easyfirst.text.spans import Spans, find_spans, whole_signs
 from easyfirst.text.windows import read_in_windows
@@ -70,7 +71,11 @@ class Tokenizer:
 
     def __init__(self, model: TokenizerModel, backend: Backend | None = None) -> None:
         self.model = model
-        self._network = tokenizer_network(tokenizer_of(model.arrays), backend or Backend.choose())
+        self._backend = backend or Backend.choose()
+        self._network = tokenizer_network(tokenizer_of(model.arrays), self._backend)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Tokenizer, (self.model, self._backend)
 
     def tokenize(self, text: str) -> Sentences:
         """Return the sentences of a text; an empty list if it is only white space."""
