@@ -91,10 +91,7 @@ def _show_version(wanted: bool) -> None:
 
 def _options(
     version: Annotated[
-        bool,
-        typer.Option(
-            "--version", callback=_show_version, is_eager=True, help="Show the version and the engine, and exit."
-        ),
+        bool, typer.Option("--version", callback=_show_version, is_eager=True, help="Show the version and the engine, and exit.")
     ] = False,
 ) -> None:
     """The options of ``easyfirst`` itself."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Generator, Sequence
 from contextlib import contextmanager
 
 import numpy as np
@@ -18,7 +18,7 @@ from easyfirst.parsing.oracle import Gold
 
 
 @contextmanager
-def _divergence_reported() -> Iterator[None]:
+def _divergence_reported() -> Generator[None]:
     """Report numbers that are not finite as what they are in training, where weights are not read from a file."""
     try:
         yield
