@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import ctypes
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
-from easyfirst.native.layout import Packed, Places, exponents, spread
+from easyfirst.native.layout import ONE_ROW, Block, Packed, Places, blocks_of, exponents, gate_blocks, spread
 from easyfirst.native.library import Core, EncoderStruct, LayerStruct, WordsStruct
-from easyfirst.native.matrix import Matrix
+from easyfirst.native.matrix import Filled
 from easyfirst.nn.arrays import Floats, Ints
 from easyfirst.nn.characters import CharacterWeights, Spelling
 from easyfirst.nn.rnn import Layer
@@ -22,18 +21,6 @@ GROUP = 16
 """How many sequences are read in lock step: enough rows for the products to be as fast as they get."""
 
 Int32s = npt.NDArray[np.int32]
-
-
-@dataclass(frozen=True, slots=True)
-class Made:
-    """A structure of the core, and everything it points to."""
-
-    struct: ctypes.Structure
-    kept: tuple[Any, ...]
-
-    @property
-    def address(self) -> int:
-        return ctypes.addressof(self.struct)
 
 
 def addresses(items: Sequence[int | None]) -> ctypes.Array[ctypes.c_void_p]:
@@ -79,7 +66,8 @@ class Encoder:
             weights, bias = project
             half = weights.shape[1] // 2
             columns = Places.of(half, half)
-            projection = self._matrix(spread(weights, columns, places), spread(bias, columns))
+            blocks = [*blocks_of(weights, columns, places), *blocks_of(bias[None], columns, ONE_ROW, row=places.size)]
+            projection = self._matrix((places.size, columns.size), blocks)
             places = columns
         made: list[LayerStruct] = []
         for layers in stacks:
@@ -155,36 +143,43 @@ class Encoder:
         self._kept.append(item)
         return item
 
-    def _matrix(self, weights: Packed, bias: Packed | None = None) -> int:
-        made = Matrix(self._core, weights, bias, self._precision)
-        return self._keep(made).address
+    def _matrix(self, shape: tuple[int, int], blocks: Sequence[Block]) -> int:
+        return self._keep(Filled(self._core, shape, blocks, self._precision)).address
 
     def _layer(self, layer: Layer, places: Places, is_joint: bool, embedding: Floats | None) -> LayerStruct:
         """Compile a layer that reads vectors laid out as ``places``: both directions all of it (the first layer of a
         stack), or each its own half."""
         dim = layer.dim
-        columns, rows = Places.of(*[dim] * 4), Places.of(dim)
-        recurrent = [self._matrix(spread(exponents(layer.recurrent[side], dim), columns, rows)) for side in (0, 1)]
-        inputs, biases = [exponents(layer.input[side], dim) for side in (0, 1)], exponents(layer.bias[:, 0], dim)
-        both = columns.beside(columns)
-        bias = spread(np.concatenate(list(biases)), both)
-        struct = LayerStruct(dim=rows.size, is_joint=int(is_joint))
-        struct.recurrent[:] = recurrent
+        own = Places.of(dim)
+        gates = 4 * own.size  # of one direction
+        struct = LayerStruct(dim=own.size, is_joint=int(is_joint))
+        struct.recurrent[:] = [
+            self._matrix((own.size, gates), gate_blocks(layer.recurrent[side], dim, own)) for side in (0, 1)
+        ]
         if embedding is not None:
-            table = embedding @ np.concatenate(inputs, axis=1)
-            struct.table = self._keep(np.ascontiguousarray(spread(table, both) + bias, dtype=np.float32)).ctypes.data
-            struct.n_rows = len(table)
-        elif is_joint:
-            struct.input[0] = self._matrix(spread(np.concatenate(inputs, axis=1), both, places), bias)
+            table = self._table(embedding, layer)
+            struct.table, struct.n_rows = self._keep(table).ctypes.data, len(table)
+            return struct
+        rows = places if is_joint else own
+        blocks = [
+            [*gate_blocks(layer.input[side], dim, rows), *gate_blocks(layer.bias[side], dim, ONE_ROW, row=rows.size)]
+            for side in (0, 1)
+        ]
+        if is_joint:
+            joint = [*blocks[0], *(block._replace(column=block.column + gates) for block in blocks[1])]
+            struct.input[0] = self._matrix((rows.size, 2 * gates), joint)
         else:
-            for side in (0, 1):
-                own = bias[side * columns.size : (side + 1) * columns.size]
-                struct.input[side] = self._matrix(spread(inputs[side], columns, rows), own)
+            struct.input[:] = [self._matrix((rows.size, gates), of_side) for of_side in blocks]
         return struct
 
+    def _table(self, embedding: Floats, layer: Layer) -> Packed:
+        """Return what each row of an embedding table adds to the gates of both directions, with the bias."""
+        columns = Places.of(*[layer.dim] * 4)
+        sides = (exponents(embedding @ layer.input[side] + layer.bias[side], layer.dim) for side in (0, 1))
+        return spread(np.concatenate(list(sides), axis=1), columns.beside(columns))
 
-@dataclass(frozen=True, slots=True)
-class Given:
+
+class Given(NamedTuple):
     """Sequences as the core takes them."""
 
     struct: WordsStruct

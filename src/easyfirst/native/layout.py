@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
@@ -22,8 +21,7 @@ FACTORS = (-1, -1, -1, -2)
 Packed = npt.NDArray[np.float32]
 
 
-@dataclass(frozen=True, slots=True)
-class Places:
+class Places(NamedTuple):
     """Where the numbers of a vector are in a padded one."""
 
     where: Ints
@@ -50,6 +48,9 @@ class Places:
         """Return the parts that stay together: where each begins, how long it is, and where it goes."""
         bounds = [0, *(np.flatnonzero(np.diff(self.where) != 1) + 1).tolist(), len(self.where)]
         return [(begin, end - begin, int(self.where[begin])) for begin, end in itertools.pairwise(bounds)]
+
+
+ONE_ROW = Places.of(1, padded=False)
 
 
 def spread(array: Floats, columns: Places, rows: Places | None = None) -> Packed:

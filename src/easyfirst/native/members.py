@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from easyfirst.native.encoder import GROUP, Encoder, Given, addresses
-from easyfirst.native.layout import Block, Packed, Places, blocks_of, gate_blocks
+from easyfirst.native.layout import ONE_ROW, Block, Packed, Places, blocks_of, gate_blocks
 from easyfirst.native.library import OBSERVE, Core, CountsStruct, MemberStruct, StepsStruct
 from easyfirst.native.matrix import Filled, View
 from easyfirst.nn import scorer, trees
@@ -20,8 +20,6 @@ from easyfirst.nn.parser_network import Network
 
 MAX_PANEL = 32
 """The most columns that a product reads at once."""
-
-ONE_ROW = Places.of(1, padded=False)
 
 ROWS = 4
 """How many attachments are worked out at once, if there are as many that look likely."""

@@ -152,24 +152,41 @@ static float copy_block(float *panels, float *bias, int k, int width, const ef_b
     return sum;
 }
 
+// Round eight weights to integers from -127 to 127.
+INLINE ivec rounded(const float *weights, const float *inverse) {
+    return __builtin_convertvector(load(weights) * load(inverse) + 128.5f, ivec) - 128;  // truncates, as all are positive
+}
+
+// Write the weights of a group of rows, whose bytes lie side by side in each column; rows from `n_rows` on are zero.
+INLINE void pack_group(int8_t *to, const float *weights, size_t stride, int n_rows, int group, const float *inverse) {
+    typedef int16_t shorts __attribute__((vector_size(16), aligned(1), may_alias));
+    typedef int32_t ints __attribute__((vector_size(32), aligned(1), may_alias));
+    for (int j = 0; j < PANEL; j += V) {
+        ivec bytes = {0};
+        for (int i = 0; i < n_rows; i++) bytes |= (rounded(weights + (size_t)i * stride + j, inverse + j) & 255) << (8 * i);
+        if (group == 4) *(ints *)(to + 4 * j) = bytes;
+        else *(shorts *)(to + 2 * j) = __builtin_convertvector(bytes, shorts);
+    }
+}
+
+// Pack rows of weights that are whole panels wide.
 static void pack_bytes(ef_matrix *M, const float *weights) {
+    const size_t stride = (size_t)M->n_panels * PANEL;
     for (int p = 0; p < M->n_panels; p++) {
-        int width = M->n - p * PANEL < PANEL ? M->n - p * PANEL : PANEL;
-        float largest[PANEL], inverse[PANEL];
-        for (int j = 0; j < PANEL; j++) largest[j] = 0;
-        for (int i = 0; i < M->k; i++) {
-            const float *row = weights + (size_t)i * M->n + p * PANEL;
-            for (int j = 0; j < width; j++) largest[j] = fabsf(row[j]) > largest[j] ? fabsf(row[j]) : largest[j];
-        }
-        for (int j = 0; j < width; j++) {
+        float largest[PANEL] = {0}, inverse[PANEL];
+        for (int i = 0; i < M->k; i++)
+            for (int j = 0; j < PANEL; j += V) {
+                const vec size = (vec)((ivec)load(weights + (size_t)i * stride + p * PANEL + j) & 0x7fffffff);
+                store(largest + j, max_of(load(largest + j), size));
+            }
+        for (int j = 0; j < PANEL; j++) {
             M->scales[p * PANEL + j] = largest[j] / 127;
             inverse[j] = largest[j] > 1e-30f ? 127 / largest[j] : 0;  // a column of zeros stays one
         }
-        for (int i = 0; i < M->k; i++) {
-            const float *row = weights + (size_t)i * M->n + p * PANEL;
-            int8_t *to = M->bytes + ((size_t)p * M->n_groups + i / M->group) * PANEL * M->group + i % M->group;
-            for (int j = 0; j < width; j++)
-                to[j * M->group] = (int8_t)((int32_t)(row[j] * inverse[j] + 128.5f) - 128);  // rounded; never out of range
+        int8_t *to = M->bytes + (size_t)p * M->rows * PANEL;
+        for (int i = 0; i < M->k; i += M->group, to += PANEL * M->group) {
+            const int n_rows = M->k - i < M->group ? M->k - i : M->group;
+            pack_group(to, weights + (size_t)i * stride + p * PANEL, stride, n_rows, M->group, inverse);
         }
     }
     correct(M);
@@ -188,9 +205,10 @@ static int32_t matrix_fill(ef_matrix *M, const ef_block *blocks, int32_t n_block
         for (int i = 0; i < n_blocks; i++) sum += copy_block(M->weights, M->bias, M->k, PANEL, &blocks[i]);
         return sum == 0 ? EF_OK : EF_NOT_FINITE;
     }
-    float *weights = zeros((size_t)M->k * (size_t)M->n, sizeof(float));
+    const int stride = M->n_panels * PANEL;
+    float *weights = zeros((size_t)M->k * (size_t)stride, sizeof(float));
     if (!weights) return EF_NO_MEMORY;
-    for (int i = 0; i < n_blocks; i++) sum += copy_block(weights, M->bias, M->k, M->n, &blocks[i]);
+    for (int i = 0; i < n_blocks; i++) sum += copy_block(weights, M->bias, M->k, stride, &blocks[i]);
     if (sum == 0) pack_bytes(M, weights);
     aligned_free(weights);
     return sum == 0 ? EF_OK : EF_NOT_FINITE;
