@@ -8,11 +8,13 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import suppress
 from functools import partial
 from threading import Lock, get_ident
-from typing import Any, NoReturn, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Any, NoReturn, TypeAlias, TypeVar
+
+if TYPE_CHECKING:
+    from concurrent.futures import Future, ThreadPoolExecutor
 
 PARTS = 8
 """The number of parts in a full chunk of a stream."""
@@ -30,7 +32,11 @@ class Workers:
         self.n_ahead = 0 if n_threads == 1 else -(-n_threads // PARTS)
         """The number of chunks to read ahead, so that threads have work while results are consumed."""
         self._n_threads = n_threads
-        self._pool = ThreadPoolExecutor(n_threads, "easyfirst") if n_threads > 1 else None
+        self._pool: ThreadPoolExecutor | None = None
+        if n_threads > 1:
+            from concurrent.futures import ThreadPoolExecutor  # slow to import
+
+            self._pool = ThreadPoolExecutor(n_threads, "easyfirst")
         self._tasks: deque[_Task] = deque()  # those that no thread has taken
         self._n_busy = 0
         self._lock = Lock()  # for starting threads and taking tasks
@@ -51,6 +57,8 @@ class Workers:
         of the first part that failed. With a single thread, that function does the work."""
         if self._pool is None:
             return lambda: [function(part) for part in parts]
+        from concurrent.futures import Future
+
         futures: list[Future[_Result]] = [Future() for _ in parts]
         with self._lock:
             self._tasks += ((future, function, part) for future, part in zip(futures, parts, strict=True))

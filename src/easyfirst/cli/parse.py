@@ -79,7 +79,7 @@ def parse(
       easyfirst parse --keep-heads half-annotated.conllu -o whole.conllu
       echo "The fox jumps" | easyfirst parse --from tokens
     """
-    n_threads = parser_threads(threads)
+    n_threads = parser_threads(1 if text is not None and threads is None else threads)  # a pool takes time to start
     is_conllu = text is None and source in (None, Format.conllu)
     wanted = target or (Target.tree if writes_terminal(output) and not deps else Target.conllu)
     check_output(output, () if is_conllu and wanted is Target.conllu else inputs or ())

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
@@ -9,7 +10,7 @@ from functools import lru_cache
 
 import numpy as np
 
-from easyfirst.json_values import distinct_strings
+from easyfirst.json_values import distinct_strings, list_of
 from easyfirst.nn.arrays import Ints
 from easyfirst.nn.characters import Spelling
 from easyfirst.treebank.sentence import Sentence
@@ -63,9 +64,13 @@ def ranked_names(counter: Counter[str], min_count: int = 1) -> list[str]:
 
 def numbered(names: Iterable[str], first: int = 1) -> dict[str, int]:
     """Return the row of each name; the rows start at ``first``."""
-    return {name: row for row, name in enumerate(names, first)}
+    return dict(zip(names, itertools.count(first)))  # noqa: B905 (names end first)
 
 
 def rows_from_json(names: object, key: str) -> dict[str, int]:
     """Return the rows of names read from JSON, or raise a :class:`ValueError` that names the key."""
-    return numbered(distinct_strings(names, key))
+    strings = list_of(str, names, key)
+    rows = numbered(strings)
+    if len(rows) != len(strings):
+        distinct_strings(names, key)  # raises
+    return rows

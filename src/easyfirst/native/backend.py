@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from easyfirst.errors import ConfigError, ModelError
 from easyfirst.native.library import PRECISIONS, Core, find_core, why_missing
@@ -14,8 +13,7 @@ ENGINE_VARIABLE, PRECISION_VARIABLE = "EASYFIRST_ENGINE", "EASYFIRST_PRECISION"
 DEFAULT_PRECISION = "int8"
 
 
-@dataclass(frozen=True, slots=True)
-class Backend:
+class Backend(NamedTuple):
     """What the networks run on."""
 
     core: Core | None  # None: NumPy
