@@ -64,7 +64,7 @@ def ranked_names(counter: Counter[str], min_count: int = 1) -> list[str]:
 
 def numbered(names: Iterable[str], first: int = 1) -> dict[str, int]:
     """Return the row of each name; the rows start at ``first``."""
-    return dict(zip(names, itertools.count(first)))  # noqa: B905 (names end first)
+    return dict(zip(names, itertools.count(first)))
 
 
 def rows_from_json(names: object, key: str) -> dict[str, int]:
