@@ -1,10 +1,11 @@
-"""Measure the speed of parsing, also as a share of the speed of its matrix products alone.
+"""Compare the speed of the engines: the compiled core in each precision, and NumPy.
 
-    python -m bench.engine --model my-model --treebank dev.conllu
+    python -m bench.engine --model en --treebank dev.conllu
 
-For each batch size: words per second from sentences to trees, with one thread. The limit is the rate of ``sgemm`` in
-the same process, divided by the multiply-adds that the model needs per word (:mod:`bench.multiply_adds`). Rounds of
-parsing and of sgemm alternate and medians are compared, so other load on the machine slows down both.
+Words per CPU second with one thread, one sentence at a time and in bulk: from tagged sentences to trees (the parser
+alone) and, if the model reads raw text, from text to trees. All engines take turns in one process, and a ratio is the
+median of the ratios to NumPy in the same round, so other load on the machine slows down both. ``--name`` names the
+files of the result.
 """
 
 from __future__ import annotations
@@ -16,85 +17,113 @@ os.environ |= dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM
 import argparse
 import statistics
 import time
+from collections.abc import Callable
 from pathlib import Path
-
-import numpy as np
+from typing import Any
 
 import easyfirst
 from bench import report
 from bench.multiply_adds import multiply_adds
+from easyfirst import Parser, Sentence
+from easyfirst.native.library import PRECISIONS, find_core
 from easyfirst.nn.parser_network import networks_of
-from easyfirst.parsing.engine import NumpyEngine
+from easyfirst.treebank.raw_text import raw_text, read_paragraphs
 
-BATCH_SIZES = (1, 16, 64, 256)
-SGEMM_ROWS, SGEMM_INNER, SGEMM_COLUMNS = 256, 400, 800
+NUMPY = "numpy"
+ONE_BY_ONE = 250
+"""About how many sentences are parsed one at a time."""
 
 
-def sgemm_rate(seconds: float) -> float:
-    """Return the multiply-adds per second of a large matrix product."""
-    rng = np.random.default_rng(0)
-    a = rng.standard_normal((SGEMM_ROWS, SGEMM_INNER), dtype=np.float32)
-    b = rng.standard_normal((SGEMM_INNER, SGEMM_COLUMNS), dtype=np.float32)
-    out = np.empty((SGEMM_ROWS, SGEMM_COLUMNS), dtype=np.float32)
-    n_products, started = 0, time.perf_counter()
-    while time.perf_counter() - started < seconds:
-        np.matmul(a, b, out=out)
-        n_products += 1
-    return n_products * a.size * SGEMM_COLUMNS / (time.perf_counter() - started)
+def load_all(model: str) -> dict[str, Parser]:
+    """Load a model once for each engine."""
+    parsers = {NUMPY: easyfirst.load(model, engine=NUMPY)}
+    if find_core() is not None:
+        parsers |= {name: easyfirst.load(model, engine="native", precision=name) for name in PRECISIONS}
+    return parsers
+
+
+def tasks(parser: Parser, sentences: list[Sentence]) -> dict[str, tuple[int, Callable[[], object]]]:
+    """Return what is timed: the number of words, and a function."""
+    alone = Parser(parser.model, engine=parser._engine)  # pyright: ignore[reportPrivateUsage]
+    some = sentences[:: max(1, len(sentences) // ONE_BY_ONE)]
+    n_words, n_some = sum(map(len, sentences)), sum(map(len, some))
+    found: dict[str, tuple[int, Callable[[], object]]] = {
+        "parser, one at a time": (n_some, lambda: [alone.parse([sentence]) for sentence in some]),
+        "parser, in bulk": (n_words, lambda: alone.parse(sentences)),
+    }
+    if parser.tokenizer is not None and not parser.needs_tags:
+        text = raw_text(read_paragraphs(sentences))
+        texts = [raw_text(read_paragraphs([sentence])).strip() for sentence in some]
+        found["text to trees, one at a time"] = n_some, lambda: [parser(each) for each in texts]
+        found["text to trees, in bulk"] = n_words, lambda: parser(text)
+    return found
+
+
+def speed_of(n_words: int, work: Callable[[], object]) -> float:
+    """Return words per CPU second."""
+    begin = time.process_time()
+    work()
+    return n_words / (time.process_time() - begin)
+
+
+def measure(model: str, sentences: list[Sentence], rounds: int) -> dict[str, dict[str, dict[str, float]]]:
+    """Return the speed of each task and engine, and its ratio to NumPy's."""
+    works = {name: tasks(parser, sentences) for name, parser in load_all(model).items()}
+    speeds: dict[str, dict[str, list[float]]] = {
+        task: {engine: [] for engine in works} for task in next(iter(works.values()))
+    }
+    for task, of_task in speeds.items():
+        for number in range(rounds + 1):
+            for engine, found in of_task.items():
+                speed = speed_of(*works[engine][task])
+                if number:  # the first round warms up
+                    found.append(speed)
+    return {
+        task: {
+            engine: {
+                "words_per_cpu_second": round(statistics.median(found)),
+                "ratio": round(statistics.median(a / b for a, b in zip(found, of_task[NUMPY], strict=True)), 2),
+            }
+            for engine, found in of_task.items()
+        }
+        for task, of_task in speeds.items()
+    }
+
+
+def multiply_adds_per_word(model: str, sentences: list[Sentence]) -> int:
+    """Return the multiply-adds that the parser alone needs by its definition."""
+    parser = easyfirst.load(model, engine=NUMPY).model
+    networks = networks_of(parser.arrays, parser.config.members, rnn=parser.config.network.rnn)
+    lengths, spelling = [len(sentence) for sentence in sentences], parser.vocabulary.encode(sentences).spelling
+    form_lengths = spelling.lengths.tolist() if spelling else []
+    return round(sum(multiply_adds(network, lengths, form_lengths) for network in networks) / sum(lengths))
 
 
 def main() -> None:
     arguments = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    arguments.add_argument("--model", required=True)
+    arguments.add_argument("--model", default="en")
     arguments.add_argument("--treebank", required=True)
     arguments.add_argument("--rounds", type=int, default=7)
+    arguments.add_argument("--name", default="engine")
     options = arguments.parse_args()
-    parser = easyfirst.load(options.model)
     sentences = list(easyfirst.read_conllu(options.treebank))
-    n_words = sum(map(len, sentences))
-    networks = networks_of(parser.model.arrays, parser.config.members, rnn=parser.config.network.rnn)
-    lengths, spelling = [len(sentence) for sentence in sentences], parser.model.vocabulary.encode(sentences).spelling
-    form_lengths = spelling.lengths.tolist() if spelling else []
-    needed = sum(multiply_adds(network, lengths, form_lengths) for network in networks) / n_words
-    engine = NumpyEngine.of(parser.model.arrays, parser.config, parser.model.vocabulary)
-    speeds: dict[int, list[float]] = {size: [] for size in BATCH_SIZES}
-    rates: dict[int, list[float]] = {size: [] for size in BATCH_SIZES}
-    for _ in range(options.rounds):
-        for size in BATCH_SIZES:
-            part = sentences if size > 1 else sentences[:: max(1, len(sentences) // 250)]
-            before = sgemm_rate(0.25)
-            started = time.perf_counter()
-            engine.derive(part, batch_size=size)
-            speeds[size].append(sum(map(len, part)) / (time.perf_counter() - started))
-            rates[size].append((before + sgemm_rate(0.25)) / 2)
-    speed = {size: statistics.median(speeds[size]) for size in BATCH_SIZES}
-    limit = {size: statistics.median(rates[size]) / needed for size in BATCH_SIZES}
-    share = {
-        size: statistics.median(s * needed / r for s, r in zip(speeds[size], rates[size], strict=True))
-        for size in BATCH_SIZES
-    }
-    result = {
+    found = measure(options.model, sentences, options.rounds)
+    core = find_core()
+    result: dict[str, Any] = {
         "model": Path(options.model).name,
         "treebank": Path(options.treebank).name,
-        "words": n_words,
+        "words": sum(map(len, sentences)),
         "rounds": options.rounds,
-        "multiply_adds_per_word": round(needed),
-        "sgemm": f"({SGEMM_ROWS} x {SGEMM_INNER}) x ({SGEMM_INNER} x {SGEMM_COLUMNS})",
-        "batches": {
-            size: {
-                "words_per_second": round(speed[size]),
-                "limit_words_per_second": round(limit[size]),
-                "share_of_limit": round(share[size], 3),
-                "share_of_batch_256": round(speed[size] / speed[256], 3),
-            }
-            for size in BATCH_SIZES
-        },
+        "instruction_set": None if core is None else core.isa,
+        "multiply_adds_per_word": multiply_adds_per_word(options.model, sentences),
+        "speed": found,
     }
     rows = [
-        (size, f"{speed[size]:,.0f}", f"{limit[size]:,.0f}", f"{share[size]:.0%}", f"{speed[size] / speed[256]:.2f}")
-        for size in BATCH_SIZES
+        (task, engine, f"{values['words_per_cpu_second']:,}", f"{values['ratio']:.2f}")
+        for task, of_task in found.items()
+        for engine, values in of_task.items()
     ]
-    report.write("engine", result, ("batch", "words/s", "sgemm limit", "share of limit", "of batch 256"), rows)
+    report.write(options.name, result, ("task", "engine", "words/CPU-s", "times NumPy"), rows)
 
 
 if __name__ == "__main__":

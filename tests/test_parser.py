@@ -21,9 +21,10 @@ from easyfirst.errors import DataError, InputError, ModelError
 from easyfirst.model.parser_config import preset
 from easyfirst.model.parser_store import ParserModel, initial_parser, sizes_of
 from easyfirst.model.parser_vocabulary import ParserVocabulary
-from easyfirst.parser import N_BUFFERED, Parser, load
+from easyfirst.parser import Parser, load
 from easyfirst.parsing.derivation import Derivation
 from easyfirst.parsing.engine import MAX_BATCH_WORDS, NumpyEngine
+from easyfirst.streaming import N_BUFFERED
 from easyfirst.treebank.conllu import read_conllu
 from easyfirst.treebank.sentence import Sentence
 from easyfirst.treebank.tree import find_cycle

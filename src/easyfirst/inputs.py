@@ -57,6 +57,31 @@ def check_batch_size(batch_size: int) -> None:
         raise InputError(f"batch_size is {batch_size}; it must be at least 1")
 
 
+def check_threads(threads: object) -> None:
+    """Raise an :class:`InputError` unless the number of threads is a positive integer."""
+    if not isinstance(threads, int) or isinstance(threads, bool):
+        raise InputError(f"threads is of type {type(threads).__name__}; it must be an integer of at least 1")
+    if threads < 1:
+        raise InputError(f"threads is {threads}; it must be at least 1")
+
+
+def check_reads_text(tokenizer: _T | None, needs: Sequence[str]) -> _T:
+    """Return the tokenizer. Raise an :class:`InputError` if there is none, or nothing predicts the tags it needs."""
+    tags = " and ".join(kind.upper() for kind in needs)
+    if tokenizer is None:
+        words, parts = (f"words with {tags} tags", "tokenizer,tagger") if tags else ("lists of words", "tokenizer")
+        raise InputError(
+            f"the model has no tokenizer, so it cannot read raw text; give {words}, or train what it lacks "
+            f"(easyfirst train --parts {parts})"
+        )
+    if tags:
+        raise InputError(
+            f"the model needs {tags} tags and has no tagger to predict them, so it cannot read raw text; give "
+            "sentences with tags, or train a tagger (easyfirst train --parts tagger)"
+        )
+    return tokenizer
+
+
 def check_tags(
     sentence: Sentence,
     tag_kinds: Sequence[str],

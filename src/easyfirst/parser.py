@@ -23,41 +23,37 @@ from easyfirst.inputs import (
     Prepared,
     SentenceLike,
     check_batch_size,
+    check_reads_text,
     check_sentences,
     check_tags,
     check_texts,
-    chunks,
+    check_threads,
     texts_only,
     to_sentence,
 )
 from easyfirst.model.bundled import find_model
-from easyfirst.model.directory import remove_part
 from easyfirst.model.ensemble import make_ensemble
 from easyfirst.model.parser_config import ParserConfig
-from easyfirst.model.parser_store import ParserModel, load_parser, save_parser
-from easyfirst.model.part import TAGGER, TOKENIZER, VECTORS
-from easyfirst.model.shared_vectors import save_shared_vectors
-from easyfirst.model.tagger_store import load_tagger, make_tagger_ensemble, save_tagger
-from easyfirst.model.tokenizer_store import load_tokenizer, save_tokenizer
+from easyfirst.model.parser_store import ParserModel, load_parser
+from easyfirst.model.part import TAGGER, TOKENIZER
+from easyfirst.model.saving import save_model
+from easyfirst.model.tagger_store import load_tagger, make_tagger_ensemble
+from easyfirst.model.tokenizer_store import load_tokenizer
 from easyfirst.native.backend import Backend
 from easyfirst.parsing.actions import Choose
 from easyfirst.parsing.derivation import Derivation
-from easyfirst.parsing.engine import BATCH_SIZE, MAX_BATCH_WORDS, Engine, NumpyEngine
+from easyfirst.parsing.engine import BATCH_SIZE, Engine, NumpyEngine
 from easyfirst.parsing.engines import make_engine
 from easyfirst.parsing.native_engine import NativeEngine
 from easyfirst.results.documents import Document
 from easyfirst.results.explanations import RUNNERS_UP, Explanation, Observer
 from easyfirst.results.parses import Parse
+from easyfirst.streaming import parse_batches, parse_stream, read_stream
 from easyfirst.text.sentences import TokenizedText
 from easyfirst.text.tagging import Tagger
 from easyfirst.text.tokenizing import Tokenizer
 from easyfirst.treebank.sentence import Sentence
-
-N_BUFFERED = 8
-"""The number of batches that :meth:`Parser.pipe` reads ahead, so that a batch holds sentences of similar length."""
-
-TEXT_BUFFERED = 100_000
-"""The number of characters that :meth:`Parser.read` reads ahead."""
+from easyfirst.workers import Workers
 
 
 def load(name: str | PathLike[str], *, engine: str | None = None, precision: str | None = None) -> Parser:
@@ -128,11 +124,11 @@ class Parser:
         self.tokenizer = tokenizer
         self.tagger = tagger
 
-    def __call__(self, text: str) -> Document:
-        """Parse a text of any length."""
+    def __call__(self, text: str, *, threads: int = 1) -> Document:
+        """Parse a text of any length. ``threads`` as for :meth:`parse`; a single text is tokenized by one of them."""
         if not isinstance(text, str):  # pyright: ignore[reportUnnecessaryIsInstance]
             raise InputError(f"expected a text, got {type(text).__name__}; for lists of words use parse()")
-        return next(self.read([text]))
+        return next(self.read([text], threads=threads))
 
     def __repr__(self) -> str:
         tags = " and ".join(kind.upper() for kind in self.reads_tags) or "no"
@@ -183,58 +179,77 @@ class Parser:
         sentences: Iterable[SentenceLike],
         *,
         batch_size: int = BATCH_SIZE,
+        threads: int = 1,
         constraints: GivenConstraints | None = None,
     ) -> list[Parse]:
         """Parse sentences and return their parses, in order.
 
         A sentence is a list of words, of (word, tag) pairs, of (word, upos, xpos) triples, or a :class:`Sentence`;
         kinds may be mixed. The tag of a pair is UPOS, or XPOS if the parser reads nothing else. ``batch_size``
-        sentences are parsed at once; more are faster. ``constraints`` restrict the trees: a :class:`Constraints` or
-        None for each sentence, or a function that returns it for a sentence (such as ``constraints_of``, which reads
-        MISC).
+        sentences are parsed at once; more are faster. ``threads`` batches are parsed at the same time; the results do
+        not depend on their number. ``constraints`` restrict the trees: a :class:`Constraints` or None for each
+        sentence, or a function that returns it for a sentence (such as ``constraints_of``, which reads MISC).
 
         Raise an :class:`easyfirst.errors.InputError` that names the sentence that cannot be parsed, or an
         :class:`easyfirst.errors.ConstraintError` that names constraints that are unsatisfiable.
         """
         check_sentences(sentences)
         check_batch_size(batch_size)
-        return self.parse_prepared(list(self.prepare(sentences, constraints)), batch_size=batch_size)
+        check_threads(threads)
+        return self.parse_prepared(list(self.prepare(sentences, constraints)), batch_size=batch_size, threads=threads)
 
     def pipe(
         self,
         sentences: Iterable[SentenceLike],
         *,
         batch_size: int = BATCH_SIZE,
+        threads: int = 1,
         constraints: GivenConstraints | None = None,
     ) -> Iterator[Parse]:
         """Parse a stream of sentences of any length, and yield the parses in order.
 
-        It reads up to 8 batches ahead (``8 * batch_size`` sentences, or 49,152 words), so memory stays bounded, and the
-        first parse comes when that many sentences have been read or the input ends. With ``batch_size=1`` it does not
-        read ahead: each parse is yielded before the next sentence is read. ``constraints`` as for :meth:`parse`.
+        It reads a chunk of 8 batches ahead (``8 * batch_size`` sentences, or 49,152 words), so memory stays bounded,
+        and the first parse comes when that many sentences have been read or the input ends. With ``batch_size=1`` it
+        does not read ahead: each parse is yielded before the next sentence is read.
+
+        ``threads`` batches are parsed at the same time, and for every 8 threads begun one more chunk is read ahead. The
+        results do not depend on the number of threads. With ``batch_size=1`` there is one thread. ``sentences`` and
+        ``constraints`` (as for :meth:`parse`) are only used in the thread of the caller.
         """
         check_sentences(sentences)
         check_batch_size(batch_size)
-        return self._stream(self.prepare(sentences, constraints), batch_size)
+        check_threads(threads)
+        prepared, parse = self.prepare(sentences, constraints), partial(self._parse_batch, batch_size=batch_size)
+        return parse_stream(prepared, parse, batch_size=batch_size, threads=threads)
 
     def read(
         self,
         texts: Iterable[str],
         *,
         batch_size: int = BATCH_SIZE,
+        threads: int = 1,
         one_sentence: bool = False,
         constraints: ConstraintsOf | None = None,
     ) -> Iterator[Document]:
         """Parse a stream of texts of any length, and yield a document for each.
 
-        It reads some 100,000 characters ahead, or nothing with ``batch_size=1``. With ``one_sentence`` each text is one
-        sentence and is not split. ``constraints`` is a function that returns the constraints on a sentence of a text,
-        or None.
+        It reads a chunk of some 100,000 characters ahead, or nothing with ``batch_size=1``. ``threads`` as for
+        :meth:`pipe`, except that for every 8 threads begun two more chunks are read ahead; a long text is tokenized by
+        one thread. With ``one_sentence`` each text is one sentence and is not split. ``constraints`` is a function that
+        returns the constraints on a sentence of a text, or None. It is called in the thread of the caller.
         """
         check_texts(texts)
         check_batch_size(batch_size)
+        check_threads(threads)
         self.require_tokenizer()
-        return self._read(texts, constraints, batch_size=batch_size, one_sentence=one_sentence)
+        return read_stream(
+            texts_only(texts),
+            partial(self.tokenize, one_sentence=one_sentence),
+            partial(self._prepare_from_text, constraints=constraints),
+            partial(self._parse_batch, batch_size=batch_size),
+            batch_size=batch_size,
+            threads=threads,
+        )
 
     def tokenize(self, texts: Iterable[str], *, one_sentence: bool = False) -> list[TokenizedText]:
         """Split texts into sentences and tokens; with ``one_sentence`` each text is one sentence."""
@@ -251,37 +266,17 @@ class Parser:
             check_tags(sentence, needs, vocabulary, name=name)
             yield Prepared(sentence, known, compile_constraints(sentence, known, vocabulary, name=name))
 
-    def parse_prepared(self, prepared: Sequence[Prepared], *, batch_size: int = BATCH_SIZE) -> list[Parse]:
+    def parse_prepared(
+        self, prepared: Sequence[Prepared], *, batch_size: int = BATCH_SIZE, threads: int = 1
+    ) -> list[Parse]:
         """Parse sentences that need no more checks: they were prepared, or found in a text by :meth:`tokenize`."""
-        sentences = [each.sentence for each in prepared]
-        tagged = sentences if self.tagger is None else self.tagger.tag(sentences)
-        derivations: dict[int, Derivation] = {}
-        for is_restricted in (False, True):  # a sentence is parsed alike whether or not others have constraints
-            numbers = [number for number, each in enumerate(prepared) if bool(each.rules) is is_restricted]
-            chosen, rules = [tagged[number] for number in numbers], [prepared[number].rules for number in numbers]
-            if is_restricted:
-                wrap = partial(constrain, [len(sentence) for sentence in chosen], rules)
-                found = self._numpy_engine.derive(chosen, batch_size=batch_size, wrap=wrap)
-            else:
-                found = self._engine.derive(chosen, batch_size=batch_size)
-            derivations.update(zip(numbers, found, strict=True))
-        return [self._result(*each, derivations[n]) for n, each in enumerate(zip(prepared, tagged, strict=True))]
+        with Workers(threads) as workers:
+            parse = partial(self._parse_batch, batch_size=batch_size)
+            return parse_batches(workers, prepared, parse, batch_size=batch_size)()
 
     def require_tokenizer(self) -> Tokenizer:
         """Return the tokenizer; raise an :class:`InputError` if the model cannot read raw text."""
-        tags = " and ".join(kind.upper() for kind in self.needs_tags)
-        if self.tokenizer is None:
-            words, parts = (f"words with {tags} tags", "tokenizer,tagger") if tags else ("lists of words", "tokenizer")
-            raise InputError(
-                f"the model has no tokenizer, so it cannot read raw text; give {words}, or train what it lacks "
-                f"(easyfirst train --parts {parts})"
-            )
-        if tags:
-            raise InputError(
-                f"the model needs {tags} tags and has no tagger to predict them, so it cannot read raw text; give "
-                "sentences with tags, or train a tagger (easyfirst train --parts tagger)"
-            )
-        return self.tokenizer
+        return check_reads_text(self.tokenizer, self.needs_tags)
 
     def explain(
         self, sentence: SentenceLike | str, *, runners_up: int = RUNNERS_UP, constraints: Constraints | None = None
@@ -321,36 +316,23 @@ class Parser:
         Parts of an old model there that this one lacks are removed. ``bits`` of a weight: 32, 16 or 8; with fewer the
         model is smaller, and its parses hardly change.
         """
-        directory = Path(path)
-        save_parser(directory, self._model, bits=bits)
-        written = set[str]() if self._model.vectors is None else {VECTORS}
-        if self.tokenizer is not None:
-            save_tokenizer(directory / TOKENIZER, self.tokenizer.model, bits=bits)
-            written.add(TOKENIZER)
-        if self.tagger is not None:
-            tagger = self.tagger.model
-            save_tagger(directory / TAGGER, tagger, bits=bits)
-            written.add(TAGGER)
-            if tagger.vectors is not None and self._model.vectors is None:
-                save_shared_vectors(directory / VECTORS, tagger.vectors)
-                written.add(VECTORS)
-        for name in {TOKENIZER, TAGGER, VECTORS} - written:
-            remove_part(directory / name, f"easyfirst-{name}")
+        tokenizer = None if self.tokenizer is None else self.tokenizer.model
+        tagger = None if self.tagger is None else self.tagger.model
+        save_model(Path(path), self._model, tokenizer, tagger, bits=bits)
 
-    def _stream(self, prepared: Iterator[Prepared], batch_size: int) -> Iterator[Parse]:
-        n_sentences = 1 if batch_size == 1 else N_BUFFERED * batch_size
-        for chunk in chunks(prepared, lambda each: len(each.sentence), n_sentences, N_BUFFERED * MAX_BATCH_WORDS):
-            yield from self.parse_prepared(chunk, batch_size=batch_size)
-
-    def _read(
-        self, texts: Iterable[str], constraints: ConstraintsOf | None, *, batch_size: int, one_sentence: bool
-    ) -> Iterator[Document]:
-        for chunk in chunks(texts_only(texts), len, 1 if batch_size == 1 else None, TEXT_BUFFERED):
-            tokenized = self.tokenize(chunk, one_sentence=one_sentence)
-            sentences = (sentence for text in tokenized for sentence in text.sentences())
-            prepared = [self._prepare_from_text(sentence, constraints) for sentence in sentences]
-            parses = iter(self.parse_prepared(prepared, batch_size=batch_size))
-            yield from (Document.of(text, parses) for text in tokenized)
+    def _parse_batch(self, prepared: Sequence[Prepared], *, batch_size: int) -> list[Parse]:
+        """Parse a batch. A sentence without constraints is parsed alike whether or not others have some."""
+        sentences = [each.sentence for each in prepared]
+        tagged = sentences if self.tagger is None else self.tagger.tag(sentences)
+        free = [number for number, each in enumerate(prepared) if not each.rules]
+        restricted = [number for number, each in enumerate(prepared) if each.rules]
+        found = dict(zip(free, self._engine.derive([tagged[n] for n in free], batch_size=batch_size), strict=True))
+        if restricted:
+            chosen, rules = [tagged[n] for n in restricted], [prepared[n].rules for n in restricted]
+            wrap = partial(constrain, [len(sentence) for sentence in chosen], rules)
+            derivations = self._numpy_engine.derive(chosen, batch_size=batch_size, wrap=wrap)
+            found.update(zip(restricted, derivations, strict=True))
+        return [self._result(*each, found[n]) for n, each in enumerate(zip(prepared, tagged, strict=True))]
 
     def _prepare_from_text(self, sentence: Sentence, constraints: ConstraintsOf | None) -> Prepared:
         if constraints is None:

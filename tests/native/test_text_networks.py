@@ -12,7 +12,7 @@ from easyfirst.native.backend import Backend
 from easyfirst.nn.characters import Spelling
 from easyfirst.nn.tagger_network import TaggerIds, members_of
 from easyfirst.nn.tokenizer_network import N_BOUNDARIES, N_QUESTIONS, TokenizerWeights, tokenizer_of
-from easyfirst.text.networks import tagger_network, tokenizer_network
+from easyfirst.text.part_networks import tagger_network, tokenizer_network
 from easyfirst.text.tokenizing import Tokenizer
 from tests.native.cores import ISAS, each_precision, the_core
 from tests.text.random_tokenizers import random_model

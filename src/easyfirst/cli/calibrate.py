@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Annotated
 
 from typer import Argument, Option
 
-from easyfirst.cli.loading import set_threads, warn_of_name
-from easyfirst.cli.options import Threads
+from easyfirst.cli.loading import parser_threads, warn_of_name
+from easyfirst.cli.options import ParserThreads
 from easyfirst.cli.sources import read_conllu
 from easyfirst.errors import DataError, ModelError
 from easyfirst.model.bundled import bundled_models, find_model
@@ -32,7 +32,7 @@ def calibrate(
         Option("--predicted-tags", help="Predict the tags that the parser reads: best for a model that reads text."),
     ] = False,
     as_json: Annotated[bool, Option("--json", help="Print the figures as JSON.")] = False,
-    threads: Threads = None,
+    threads: ParserThreads = None,
 ) -> None:
     """Fit the confidence of a model's arcs, labels and trees, and store it in the model (confidence.json).
 
@@ -45,7 +45,7 @@ def calibrate(
       easyfirst calibrate my-model dev.conllu --predicted-tags
       easyfirst pack en --out my-en && easyfirst calibrate my-en dev.conllu --predicted-tags
     """
-    set_threads(threads)
+    n_threads = parser_threads(threads)
     warn_of_name(model)
     if model in bundled_models():
         raise ModelError(
@@ -60,7 +60,7 @@ def calibrate(
     from easyfirst.parser import load
 
     path = find_model(model)
-    parses = parse_gold(load(path), gold, model, predicted_tags=predicted_tags)
+    parses = parse_gold(load(path), gold, model, n_threads, predicted_tags=predicted_tags)
     calibration, reliability = fit(parses, gold, file=dev, tags="predicted" if predicted_tags else "given")
     store_calibration(path, calibration, reliability)
     if as_json:
@@ -80,7 +80,9 @@ def read_gold(dev: str) -> list[Sentence]:
     return gold
 
 
-def parse_gold(parser: Parser, gold: Sequence[Sentence], name: str, *, predicted_tags: bool) -> list[Parse]:
+def parse_gold(
+    parser: Parser, gold: Sequence[Sentence], name: str, threads: int, *, predicted_tags: bool
+) -> list[Parse]:
     """Parse the sentences to calibrate a model with; warn if they are few, or have other tags than it will see."""
     from easyfirst.text.tagging import without_tags
 
@@ -90,4 +92,4 @@ def parse_gold(parser: Parser, gold: Sequence[Sentence], name: str, *, predicted
         print(
             "warning: the model predicts tags for text; use --predicted-tags to calibrate it for that", file=sys.stderr
         )
-    return parser.parse(without_tags(gold, parser.tagger, name) if predicted_tags else gold)
+    return parser.parse(without_tags(gold, parser.tagger, name) if predicted_tags else gold, threads=threads)

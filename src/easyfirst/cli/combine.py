@@ -11,8 +11,8 @@ from typer import Argument, BadParameter, Option
 
 from easyfirst.cli.calibrate import parse_gold, read_gold
 from easyfirst.cli.info import model_size
-from easyfirst.cli.loading import load_model, set_threads, warn_of_name
-from easyfirst.cli.options import ModelOutput, Overwrite, Threads
+from easyfirst.cli.loading import load_model, parser_threads, set_threads, warn_of_name
+from easyfirst.cli.options import ModelOutput, Overwrite, ParserThreads
 from easyfirst.cli.outputs import check_model_output
 from easyfirst.errors import ModelError
 from easyfirst.model.bundled import find_model
@@ -36,7 +36,7 @@ def combine(
         bool, Option("--predicted-tags", help="With --dev: predict the tags that the parser reads, as for raw text.")
     ] = False,
     overwrite: Overwrite = False,
-    threads: Threads = None,
+    threads: ParserThreads = None,
 ) -> None:
     """Make an ensemble of parsers of the same treebank. It is more accurate than its members, and as slow as all of
     them together.
@@ -53,7 +53,7 @@ def combine(
     """
     if predicted_tags and dev is None:
         raise BadParameter("goes with --dev", param_hint="--predicted-tags")
-    set_threads(threads)
+    n_threads = parser_threads(threads)
     for name in models:
         warn_of_name(name)
     check_model_output(out, overwrite=overwrite)
@@ -65,7 +65,7 @@ def combine(
         raise ModelError(f"{out}: is one of the members of the ensemble; choose another --out")
 
     parser = combine_parsers(*models)
-    parses = None if gold is None else parse_gold(parser, gold, models[0], predicted_tags=predicted_tags)
+    parses = None if gold is None else parse_gold(parser, gold, models[0], n_threads, predicted_tags=predicted_tags)
     parser.save(out)
     if dev is not None and gold is not None and parses is not None:
         _judge(out, gold, parses, dev, tags="predicted" if predicted_tags else "given")

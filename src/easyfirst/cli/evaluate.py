@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Annotated
 
 from typer import Argument, BadParameter, Option
 
-from easyfirst.cli.loading import check_calibrated, load_model, set_threads, warn_of_name
-from easyfirst.cli.options import Threads
+from easyfirst.cli.loading import check_calibrated, load_model, parser_threads, warn_of_name
+from easyfirst.cli.options import ParserThreads
 from easyfirst.cli.sources import STANDARD, read_conllu
 from easyfirst.errors import DataError
 from easyfirst.treebank.raw_text import raw_text, read_paragraphs
@@ -58,7 +58,7 @@ def evaluate(
     confidence: Annotated[
         bool, Option("--confidence", help="With --model: add how well its confidence is calibrated.")
     ] = False,
-    threads: Threads = None,
+    threads: ParserThreads = None,
 ) -> None:
     """Score trees against gold trees: UAS and LAS in three conventions.
 
@@ -80,21 +80,27 @@ def evaluate(
         raise BadParameter("only one of GOLD and SYSTEM can be stdin", param_hint="SYSTEM")
     if text and (by_relation or by_length):
         raise BadParameter("needs equal words; leave out --text", param_hint="--by-relation or --by-length")
+    n_threads = 1
     if model is not None:
         warn_of_name(model)
-        set_threads(threads)
+        n_threads = parser_threads(threads)
     if predicted_tags and (model is None or text):
         said = "goes with --model and without --text, which predicts tags anyway"
         raise BadParameter(said, param_hint="--predicted-tags")
     if confidence and (model is None or text):
         raise BadParameter("goes with --model and without --text", param_hint="--confidence")
     if text:
-        made = _parse_raw_text(gold, model, no_spaces=no_spaces) if model is not None else _read(system or "")
+        if model is not None:
+            made = _parse_raw_text(gold, model, n_threads, no_spaces=no_spaces)
+        else:
+            made = _read(system or "")
         _show_text(score_text(_read(gold), made), as_json=as_json)
         return
     reliability: ReliabilityReport | None = None
     if model is not None:
-        scores, reliability = _score_model(gold, model, predicted_tags=predicted_tags, with_confidence=confidence)
+        scores, reliability = _score_model(
+            gold, model, n_threads, predicted_tags=predicted_tags, with_confidence=confidence
+        )
     else:
         try:
             scores = score(read_conllu(gold), read_conllu(system or ""))
@@ -113,16 +119,16 @@ def _read(name: str) -> list[Sentence]:
     return sentences
 
 
-def _parse_raw_text(gold: str, model: str, *, no_spaces: bool) -> list[Sentence]:
+def _parse_raw_text(gold: str, model: str, threads: int, *, no_spaces: bool) -> list[Sentence]:
     """Parse the raw text of a treebank."""
     if gold == STANDARD:
         raise BadParameter("must be a file, not stdin, with --text and --model", param_hint="GOLD")
     text = raw_text(read_paragraphs(_read(gold), spaces="none" if no_spaces else "given"))
-    return [parse.parsed for parse in load_model(model, warns=False)(text)]
+    return [parse.parsed for parse in load_model(model, warns=False)(text, threads=threads)]
 
 
 def _score_model(
-    gold: str, model: str, *, predicted_tags: bool, with_confidence: bool
+    gold: str, model: str, threads: int, *, predicted_tags: bool, with_confidence: bool
 ) -> tuple[Scores, ReliabilityReport | None]:
     """Score a model's parses of the words of a treebank, and judge its confidence."""
     from easyfirst.confidence.fitting import evaluate_confidence
@@ -134,7 +140,7 @@ def _score_model(
     sentences, kept = tee(read_conllu(gold))
     if predicted_tags:
         sentences = without_tags(sentences, parser.tagger, model)
-    stream = parser.pipe(sentences)
+    stream = parser.pipe(sentences, threads=threads)
     parses = list(stream) if with_confidence else []  # their sentences have the gold trees
     scores = score(kept, (parse.parsed for parse in parses or stream))
     return scores, evaluate_confidence(parses, [parse.sentence for parse in parses]) if parses else None

@@ -29,6 +29,30 @@ def set_threads(n_threads: int | None) -> None:
             os.environ.setdefault(variable, os.environ.get(VARIABLES[0], "1"))
 
 
+def parser_threads(n_threads: int | None) -> int:
+    """Return the number of threads to parse with, and limit the linear algebra of each to one thread.
+
+    Verbs that parse whole files call this instead of :func:`set_threads`. The default is OMP_NUM_THREADS, which
+    schedulers set, or else the number of cores that this process may use.
+    """
+    found = n_threads or _given(os.environ.get(VARIABLES[0], "")) or n_cores()
+    set_threads(1)
+    return found
+
+
+def _given(value: str) -> int | None:
+    """Return the number in the value of OMP_NUM_THREADS, the first if it is a list, or None."""
+    first = value.partition(",")[0].strip()
+    return int(first) if first.isdecimal() else None
+
+
+def n_cores() -> int:
+    """Return the number of cores that this process may use."""
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
+
+
 def require_torch(what: str) -> None:
     """Raise an error that says how to install PyTorch, if it is missing."""
     if find_spec("torch") is None:

@@ -27,7 +27,16 @@ ModelOutput = Annotated[Path, Option("--out", "-o", metavar="DIR", help="The dir
 Overwrite = Annotated[bool, Option("--overwrite", help="Replace a model that is in DIR.")]
 Quiet = Annotated[bool, Option("--quiet", "-q", help="Print nothing but errors on stderr.")]
 Threads = Annotated[
-    int | None, Option(min=1, help="The number of threads; default: OMP_NUM_THREADS or 1, usually the fastest.")
+    int | None,
+    Option(min=1, help="The threads of NumPy's and PyTorch's linear algebra; default: OMP_NUM_THREADS or 1."),
+]
+ParserThreads = Annotated[
+    int | None,
+    Option(
+        min=1,
+        help="The threads that parse; the output is the same for any number. Default: OMP_NUM_THREADS, or all cores "
+        "that this process may use.",
+    ),
 ]
 Misc = Annotated[
     bool,

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 from typer import Option
 
 from easyfirst.cli import options
-from easyfirst.cli.loading import check_calibrated, load_model, set_threads
+from easyfirst.cli.loading import check_calibrated, load_model, parser_threads
 from easyfirst.cli.options import Format, constraints_reader
 from easyfirst.cli.outputs import Target, Writer, check_output, is_terminal, open_output, writes_terminal
 from easyfirst.cli.reports import reporting
@@ -63,7 +63,7 @@ def parse(
     batch_size: Annotated[
         int, Option(min=1, help="Sentences parsed at once; 1: each is written before the next is read.")
     ] = 256,
-    threads: options.Threads = None,
+    threads: options.ParserThreads = None,
     quiet: options.Quiet = False,
 ) -> None:
     """Parse text or sentences and write their trees.
@@ -79,7 +79,7 @@ def parse(
       easyfirst parse --keep-heads half-annotated.conllu -o whole.conllu
       echo "The fox jumps" | easyfirst parse --from tokens
     """
-    set_threads(threads)
+    n_threads = parser_threads(threads)
     is_conllu = text is None and source in (None, Format.conllu)
     wanted = target or (Target.tree if writes_terminal(output) and not deps else Target.conllu)
     check_output(output, () if is_conllu and wanted is Target.conllu else inputs or ())
@@ -99,9 +99,9 @@ def parse(
     with open_output(output) as stream, reporting(given.n_bytes, visible=shows_progress) as report:
         begin = time.perf_counter()
         if isinstance(given, TextFiles):
-            pieces = _parse_texts(parser, given, writer, batch_size)
+            pieces = _parse_texts(parser, given, writer, batch_size, n_threads)
         else:
-            pieces = _parse_sentences(parser, given, writer, batch_size, known)
+            pieces = _parse_sentences(parser, given, writer, batch_size, n_threads, known)
         for piece, parses in pieces:
             stream.write(piece)
             if batch_size == 1:
@@ -115,21 +115,24 @@ def parse(
 
 
 def _parse_sentences(
-    parser: Parser, given: SentenceFiles, writer: Writer, batch_size: int, known: ConstraintsOf | None
+    parser: Parser, given: SentenceFiles, writer: Writer, batch_size: int, threads: int, known: ConstraintsOf | None
 ) -> Iterator[tuple[bytes, Sequence[Parse]]]:
     """Yield the output piece by piece, with the parses in each. CoNLL-U keeps the bytes between sentences."""
     is_conllu = writer.target is Target.conllu
-    for number, parse in enumerate(parser.pipe(given, batch_size=batch_size, constraints=known)):
+    parses = parser.pipe(given, batch_size=batch_size, threads=threads, constraints=known)
+    for number, parse in enumerate(parses):
         yield (given.before(number) if is_conllu else b"") + writer.sentence(parse), (parse,)
     yield given.rest() if is_conllu else b"", ()
 
 
 def _parse_texts(
-    parser: Parser, given: TextFiles, writer: Writer, batch_size: int
+    parser: Parser, given: TextFiles, writer: Writer, batch_size: int, threads: int
 ) -> Iterator[tuple[bytes, Sequence[Parse]]]:
     """Yield the output piece by piece, with the parses in each."""
     texts, sources = tee(given)
-    documents = parser.read((each.text for each in texts), batch_size=batch_size, one_sentence=given.by_line)
+    documents = parser.read(
+        (each.text for each in texts), batch_size=batch_size, threads=threads, one_sentence=given.by_line
+    )
     is_first = False
     for document, source in zip(documents, sources, strict=True):
         is_first = is_first or source.is_first  # after a first line without words, the next line is the first

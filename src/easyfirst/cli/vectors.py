@@ -10,7 +10,7 @@ from typing import Annotated
 from typer import Option
 
 from easyfirst.cli.loading import load_model, require_torch, set_threads
-from easyfirst.cli.options import Format, InputFiles, ModelName, Quiet
+from easyfirst.cli.options import Format, InputFiles, ModelName, Quiet, Threads
 from easyfirst.cli.outputs import check_output, is_terminal, open_output
 from easyfirst.cli.reports import Report, reporting
 from easyfirst.cli.sources import SentenceFiles, TextFiles, open_inputs
@@ -43,9 +43,7 @@ def vectors(
     dim: Annotated[int, Option(min=1, help="The dimensions of a new vector.")] = 100,
     window: Annotated[int, Option(min=1, max=10, help="The neighbours that count on each side.")] = 2,
     min_count: Annotated[int, Option(min=1, help="The minimum count of a word.")] = 3,
-    threads: Annotated[
-        int | None, Option(min=1, help="Threads to compute with; default: 1, or OMP_NUM_THREADS.")
-    ] = None,
+    threads: Threads = None,
     quiet: Quiet = False,
 ) -> None:
     """Make word vectors from plain text, for 'easyfirst train --embeddings'.
@@ -110,7 +108,7 @@ def _sentences(given: SentenceFiles | TextFiles, model: str) -> Iterator[Sequenc
         raise ModelError(f"{model}: has no tokenizer, so it cannot split text into words; choose another --model")
 
     from easyfirst.inputs import chunks
-    from easyfirst.parser import TEXT_BUFFERED
+    from easyfirst.streaming import TEXT_BUFFERED
 
     parts = chunks((source.text for source in given), len, None, TEXT_BUFFERED)
     texts = (text for part in parts for text in tokenizer.tokenize_texts(part, one_sentence=given.by_line))

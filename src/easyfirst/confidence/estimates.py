@@ -18,6 +18,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Protocol
 
 import numpy as np
@@ -153,7 +154,7 @@ def tree_features(labels: Floats) -> Floats:
 def probability(features: Floats, logistic: Logistic) -> Floats:
     """Return the probabilities (...) for features (..., n)."""
     log_odds = features @ np.array(logistic.weights) + logistic.bias
-    return 1 / (1 + np.exp(-np.clip(log_odds, -50, 50)))
+    return 1 / (1 + np.exp(-np.minimum(np.maximum(log_odds, -50), 50)))  # np.clip is slower for few numbers
 
 
 def _segments(margins: Floats, knots: Sequence[float]) -> Floats:
@@ -161,6 +162,13 @@ def _segments(margins: Floats, knots: Sequence[float]) -> Floats:
 
     A weighted sum of them is a piecewise linear function, constant after the last knot. With weights that are not
     negative it never decreases."""
+    low, width = _intervals(tuple(knots))
+    return np.minimum(np.maximum(margins[:, None] - low, 0), width)
+
+
+@lru_cache(maxsize=32)
+def _intervals(knots: tuple[float, ...]) -> tuple[Floats, Floats]:
+    """Return the lower ends and the widths of the intervals between knots."""
     high = np.array(knots)
     low = np.concatenate([[0.0], high[:-1]])
-    return np.clip(margins[:, None] - low, 0, high - low)
+    return low, high - low

@@ -190,6 +190,9 @@ def _check(model: ParserModel) -> None:
         raise ModelError("the network and the vocabulary must both read characters, or neither")
     external = model.arrays.get(EXTERNAL)
     shapes = parser_shapes(network, sizes_of(vocabulary, None if external is None else external.shape))
-    shared = () if model.vectors is None else (EXTERNAL,)  # by the members of an ensemble
-    others = {name: shape for name, shape in shapes.items() if name not in shared}
-    check_arrays(model.arrays, join_members([shapes, *[others] * (model.config.members - 1)]))
+    if model.vectors is None:
+        check_arrays(model.arrays, join_members([shapes] * model.config.members))
+        return
+    del shapes[EXTERNAL]  # shared by the members of an ensemble, and checked when it was loaded
+    own = {name: array for name, array in model.arrays.items() if name != EXTERNAL}
+    check_arrays(own, join_members([shapes] * model.config.members))

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
@@ -31,7 +32,7 @@ MAX_OF_BITS = {8: MAX_INT8, 4: 7}
 _ZERO = 8  # the code of 0 in 4 bits
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class SharedVectors:
     """Quantized vectors by form. Row 0 is for forms without a vector."""
 
@@ -59,7 +60,7 @@ class SharedVectors:
         np.multiply(self.values, self.scales.astype(np.float32), out=table[1:])
         return table
 
-    @property
+    @cached_property
     def sha256(self) -> str:
         """The checksum by which parts refer to the vectors they were trained with."""
         return checksum({"values": self.values, "scales": self.scales})
@@ -107,8 +108,12 @@ def _pack_nibbles(values: npt.NDArray[np.int8]) -> npt.NDArray[np.int8]:
 def _unpack_nibbles(values: npt.NDArray[np.int8], dim: int) -> npt.NDArray[np.int8]:
     """Undo :func:`_pack_nibbles`."""
     codes = values.view(np.uint8)
-    both = np.stack([codes & 15, codes >> 4], axis=-1).reshape(len(codes), 2 * codes.shape[1])
-    return both[:, :dim].astype(np.int8) - np.int8(_ZERO)
+    both = np.empty((*codes.shape, 2), dtype=np.uint8)
+    np.bitwise_and(codes, 15, out=both[..., 0])
+    np.right_shift(codes, 4, out=both[..., 1])
+    whole = both.reshape(len(codes), 2 * codes.shape[1]).view(np.int8)
+    whole -= np.int8(_ZERO)
+    return np.ascontiguousarray(whole[:, :dim])
 
 
 def _dim_and_bits(network: object) -> tuple[int, int]:

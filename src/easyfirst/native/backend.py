@@ -6,7 +6,7 @@ import os
 from dataclasses import dataclass
 from typing import Any
 
-from easyfirst.errors import ConfigError
+from easyfirst.errors import ConfigError, ModelError
 from easyfirst.native.library import PRECISIONS, Core, find_core, why_missing
 
 ENGINES = ("native", "numpy")
@@ -32,6 +32,16 @@ class Backend:
         if engine == "native" and core is None:
             raise ConfigError(f"there is no native engine: {why_missing()}; use engine 'numpy'")
         return cls(core, precision, is_required=engine == "native")
+
+    def core_for(self, rnn: str) -> Core | None:
+        """Return the core if it runs networks of this kind of RNN, or None if NumPy does."""
+        if self.core is not None and rnn == "lstm":
+            return self.core
+        if self.is_required:
+            raise ModelError(
+                f"the native engine runs LSTMs only, and this model has {rnn.upper()} cells; use engine 'numpy'"
+            )
+        return None
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Pickle the choice: the core of another process, or NumPy if it has none, takes the place of this one's."""

@@ -2,7 +2,7 @@
 // The compiled core of easyfirst: encodes words and parses sentences. It is compiled once for each instruction set
 // (EF_ISA), and all it exports is a table of functions. The definition of the network is easyfirst/nn; tests hold the
 // core to it.
-#include "loop.h"
+#include "explore.h"
 
 static int32_t core_product(const ef_matrix *M, ef_workspace *ws, int32_t m, const float *x, float *out) {
     if (m < 0) return EF_BAD_INPUT;
@@ -43,26 +43,16 @@ static int parse_group(const ef_member *const *members, int n_members, ef_worksp
     loop L = start_loop(members, n_members, ws, b);
     L.observe = observe;
     for (int m = 0; m < n_members; m++) {
-        const ef_member *M = members[m];
-        const size_t n = (size_t)b.n_rows + 1;
-        L.states[m] = TAKE(ws, float, n * (size_t)state_width(M));
-        L.projections[m] = TAKE(ws, float, n * (size_t)projection_width(M));
-        L.fresh[m] = TAKE(ws, float, n * (size_t)fresh_width(M));
         mark m0 = here(ws);
-        float *vectors = TAKE(ws, float, n * (size_t)M->vector_dim);
-        encode_batch(M->words, ws, inputs[m], first, b, vectors);
-        memcpy(vectors + (size_t)b.n_rows * M->vector_dim, M->padding, sizeof(float) * (size_t)M->vector_dim);
-        make_leaves(M, ws, (int)n, vectors, L.states[m], L.projections[m]);
+        float *vectors = TAKE(ws, float, (size_t)(b.n_rows + 1) * members[m]->vector_dim);
+        encode_batch(members[m]->words, ws, inputs[m], first, b, vectors);
+        start_nodes(&L, m, ws, vectors);
         release(ws, m0);
     }
     const ef_steps here_on = {to->heads + first, to->modifiers + first, to->relations + first,
                               to->scores + first, to->margins + first, to->label_margins + first};
     const int status = run_loop(&L, ws, b, rows, &here_on);
-    if (counts) {
-        counts->attachments += L.counts.attachments;
-        counts->computed += L.counts.computed;
-        counts->passes += L.counts.passes;
-    }
+    add_counts(&L, counts);
     return status;
 }
 
@@ -89,6 +79,28 @@ static int32_t core_parse(const ef_member *const *members, int32_t n_members, ef
         first += b.n_rows;
         release(ws, m0);
     }
+    return status;
+}
+
+static int32_t core_explore(const ef_member *M, ef_workspace *ws, int32_t n_sentences, const int32_t *lengths,
+                            const float *vectors, int32_t rows, const ef_teacher *teacher, ef_explored *to,
+                            ef_counts *counts) {
+    int64_t n;
+    if (n_sentences < 1 || rows < 1 || !are_lengths(lengths, n_sentences, &n)) return EF_BAD_INPUT;
+    for (int64_t i = 0; i < n; i++)
+        if (teacher->heads[i] < 0 || teacher->heads[i] > n + 1 || teacher->relations[i] >= M->n_relations)
+            return EF_BAD_INPUT;
+    if (setjmp(ws->failed)) return EF_NO_MEMORY;
+    restart(ws);
+    batch b = batch_of(ws, n_sentences, lengths);
+    loop L = start_loop(&M, 1, ws, b);
+    mark m0 = here(ws);
+    float *padded = TAKE(ws, float, (size_t)(n + 1) * M->vector_dim);
+    memcpy(padded, vectors, sizeof(float) * (size_t)n * M->vector_dim);
+    start_nodes(&L, 0, ws, padded);
+    release(ws, m0);
+    const int status = run_exploration(&L, ws, b, rows, teacher, to);
+    add_counts(&L, counts);
     return status;
 }
 
@@ -162,15 +174,18 @@ static void core_activate(float *x, int32_t n, int32_t is_tanh) {  // n: a multi
 const ef_functions TABLE_OF(EF_ISA) = {
     .isa = NAME_OF(EF_ISA),
     .lanes = LANES,
-    .sizes = {sizeof(ef_layer), sizeof(ef_encoder), sizeof(ef_words), sizeof(ef_member), sizeof(ef_steps),
-              sizeof(ef_decision), sizeof(ef_counts)},
+    .sizes = {sizeof(ef_block), sizeof(ef_layer), sizeof(ef_encoder), sizeof(ef_words), sizeof(ef_member),
+              sizeof(ef_steps), sizeof(ef_teacher), sizeof(ef_explored), sizeof(ef_decision), sizeof(ef_counts)},
     .workspace_new = workspace_new,
     .workspace_free = workspace_free,
     .matrix_new = matrix_new,
+    .matrix_fill = matrix_fill,
+    .matrix_view = matrix_view,
     .matrix_free = matrix_free,
     .product = core_product,
     .encode = core_encode,
     .parse = core_parse,
+    .explore = core_explore,
     .leaves = core_leaves,
     .attach = core_attach,
     .score = core_score,

@@ -10,15 +10,22 @@
 
 extern const ef_functions ef_functions_base;
 #if defined(__x86_64__)
+#include <cpuid.h>
 extern const ef_functions ef_functions_v3, ef_functions_v4, ef_functions_v4vnni;
 
-static int runs_v3(void) {
-    return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") && __builtin_cpu_supports("bmi2");
-}
+static int has(unsigned found, unsigned wanted) { return (found & wanted) == wanted; }
 
-static int runs_v4(void) {
-    return runs_v3() && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
-           __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512cd");
+// Return how many of v3, v4 and v4vnni this machine runs: it must have the features that hatch_build.py compiles them
+// for, and the system must save the registers (XGETBV). __builtin_cpu_supports would need a runtime that zig lacks.
+static int count_runnable(void) {
+    unsigned a, b, c, d, saved, high;
+    if (!__get_cpuid(1, &a, &b, &c, &d) || !has(c, bit_SSE3 | bit_SSSE3 | bit_SSE4_1 | bit_SSE4_2 | bit_POPCNT)) return 0;
+    if (!has(c, bit_AVX | bit_F16C | bit_FMA | bit_MOVBE | bit_OSXSAVE)) return 0;
+    __asm__("xgetbv" : "=a"(saved), "=d"(high) : "c"(0));
+    if (!has(saved, 0x06) || !__get_cpuid(0x80000001, &a, &b, &c, &d) || !has(c, bit_LZCNT)) return 0;
+    if (!__get_cpuid_count(7, 0, &a, &b, &c, &d) || !has(b, bit_AVX2 | bit_BMI | bit_BMI2)) return 0;
+    if (!has(b, bit_AVX512F | bit_AVX512BW | bit_AVX512CD | bit_AVX512DQ | bit_AVX512VL)) return 1;
+    return !has(saved, 0xe6) ? 1 : has(c, bit_AVX512VNNI) ? 3 : 2;
 }
 #endif
 
@@ -28,15 +35,9 @@ EXPORT const ef_functions *ef_functions_for(const char *isa) {
     const ef_functions *best = &ef_functions_base;
     if (isa && !strcmp(isa, best->isa)) return best;
 #if defined(__x86_64__)
-    __builtin_cpu_init();
-    const struct { const ef_functions *functions; int runs; } sets[] = {
-        {&ef_functions_v3, runs_v3()},
-        {&ef_functions_v4, runs_v4()},
-        {&ef_functions_v4vnni, runs_v4() && __builtin_cpu_supports("avx512vnni")},
-    };
-    for (size_t i = 0; i < sizeof sets / sizeof *sets; i++) {
-        if (!sets[i].runs) continue;
-        best = sets[i].functions;
+    const ef_functions *const sets[] = {&ef_functions_v3, &ef_functions_v4, &ef_functions_v4vnni};
+    for (int i = 0, n = count_runnable(); i < n; i++) {
+        best = sets[i];
         if (isa && !strcmp(isa, best->isa)) return best;
     }
 #endif

@@ -61,7 +61,7 @@ static void run_direction(const ef_layer *layer, int side, ef_workspace *ws, bat
         for (int s = 0; s < active; s++) {
             const int row = b.starts[s] + (side ? b.lengths[s] - 1 - t : t);
             float *c = cells + (size_t)s * dim, *h = out + ((size_t)row * 2 + side) * dim;
-            lstm_cell(t ? sums[s] : NULL, (t ? sums[s] : inputs[s]) + dim, dim, c, c, h);
+            lstm_cell(t ? sums[s] + 3 * dim : NULL, t ? sums[s] : inputs[s], dim, c, c, h);
         }
     }
     release(ws, m0);

@@ -133,7 +133,7 @@ class Encoder:
         out = np.empty((given.n_rows, self.places.size), dtype=np.float32)
         with self._core.workspace() as workspace:
             self._core.call("encode", self.struct, workspace, given.struct, group, out.ctypes.data)
-        return out if len(self.places.where) == self.places.size else out[:, self.places.where]
+        return out if self.places.is_plain else out[:, self.places.where]
 
     def check(self, given: Given) -> None:
         """Raise a ValueError if sequences lack what this encoder reads, which the core could not notice."""

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -11,6 +13,9 @@ import numpy.typing as npt
 from easyfirst.nn.arrays import Floats, Ints
 
 WIDTH = 8
+GATES = (1, 2, 3, 0)
+"""The gates of an LSTM in the core's order: input, output and candidate, then forget, which a first step leaves out."""
+
 FACTORS = (-1, -1, -1, -2)
 """Exponent divided by pre-activation, for the forget, input and output gates and the candidate of an LSTM."""
 
@@ -32,9 +37,19 @@ class Places:
         where = [start + np.arange(dim) for start, dim in zip(starts[:-1], dims, strict=True)]
         return cls(np.concatenate(where), int(starts[-1]))
 
+    @property
+    def is_plain(self) -> bool:
+        """Whether nothing is padded."""
+        return len(self.where) == self.size
+
     def beside(self, other: Places) -> Places:
         """Lay out another vector after this one."""
         return Places(np.concatenate([self.where, self.size + other.where]), self.size + other.size)
+
+    def runs(self) -> list[tuple[int, int, int]]:
+        """Return the parts that stay together: where each begins, how long it is, and where it goes."""
+        bounds = [0, *(np.flatnonzero(np.diff(self.where) != 1) + 1).tolist(), len(self.where)]
+        return [(begin, end - begin, int(self.where[begin])) for begin, end in itertools.pairwise(bounds)]
 
 
 def spread(array: Floats, columns: Places, rows: Places | None = None) -> Packed:
@@ -48,7 +63,38 @@ def spread(array: Floats, columns: Places, rows: Places | None = None) -> Packed
     return out
 
 
-def exponents(weights: Floats, dim: int, gates: Sequence[int] = range(4)) -> Floats:
-    """Return the columns of some gates of an LSTM, (.., 4 * dim) -> (.., len(gates) * dim), as exponents."""
-    parts = (weights[..., gate * dim : (gate + 1) * dim] * np.float32(FACTORS[gate]) for gate in gates)
+def exponents(weights: Floats, dim: int) -> Floats:
+    """Return the columns of an LSTM's gates (.., 4 * dim) as exponents, in the core's order."""
+    parts = (weights[..., gate * dim : (gate + 1) * dim] * np.float32(FACTORS[gate]) for gate in GATES)
     return np.concatenate(list(parts), axis=-1)
+
+
+class Block(NamedTuple):
+    """A part of a matrix: a matrix whose numbers go, times a factor, to the rows and columns from the given ones on."""
+
+    array: Floats
+    row: int
+    column: int
+    factor: float = 1.0
+
+
+def blocks_of(
+    array: Floats, columns: Places, rows: Places, *, row: int = 0, column: int = 0, factor: float = 1.0
+) -> list[Block]:
+    """Return the blocks that put a matrix into its places, from a row and a column on, without copying it."""
+    return [
+        Block(array[i : i + n_rows, j : j + n_columns], row + to_row, column + to_column, factor)
+        for i, n_rows, to_row in rows.runs()
+        for j, n_columns, to_column in columns.runs()
+    ]
+
+
+def gate_blocks(weights: Floats, dim: int, rows: Places, row: int = 0) -> list[Block]:
+    """Return the blocks of an LSTM's weights (rows, 4 * dim) as :func:`exponents`."""
+    columns = Places.of(dim)
+    parts: Sequence[Floats] = [weights[:, gate * dim : (gate + 1) * dim] for gate in range(4)]
+    return [
+        block
+        for place, gate in enumerate(GATES)
+        for block in blocks_of(parts[gate], columns, rows, row=row, column=place * columns.size, factor=FACTORS[gate])
+    ]

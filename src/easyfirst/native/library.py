@@ -9,7 +9,7 @@ import ctypes
 import os
 from collections.abc import Generator, Mapping
 from contextlib import contextmanager
-from ctypes import POINTER, c_char_p, c_float, c_int32, c_int64, c_uint64, c_void_p
+from ctypes import POINTER, c_char_p, c_double, c_float, c_int32, c_int64, c_uint64, c_void_p
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
@@ -24,6 +24,14 @@ NAMES = ("_core.so", "_core.dylib", "_core.dll")
 NO_MEMORY, BAD_INPUT, NOT_FINITE = 1, 2, 3
 PRECISIONS: Mapping[str, int] = {"float32": 0, "int8": 1, "int8-fast": 2}
 """Weights of 32 bits; or of 8 bits, with activations of 14 bits, or of 7 bits where that loses no accuracy."""
+
+
+class BlockStruct(ctypes.Structure):
+    _fields_ = (
+        ("source", c_void_p),
+        *((name, c_int32) for name in ("stride", "rows", "columns", "row", "column")),
+        ("factor", c_float),
+    )
 
 
 class LayerStruct(ctypes.Structure):
@@ -72,8 +80,8 @@ class MemberStruct(ctypes.Structure):
         ("words", c_void_p),
         *((name, c_int32) for name in ("dim", "vector_dim", "n_layers", "n_slots", "hidden_dim", "n_relations")),
         ("padding", c_void_p),
-        ("leaves", POINTER(c_void_p)),
         ("steps", POINTER(c_void_p)),
+        ("leaves", POINTER(c_void_p)),
         ("encode", c_void_p),
         ("relations", c_void_p),
         ("slots", c_void_p),
@@ -86,6 +94,23 @@ class MemberStruct(ctypes.Structure):
 class StepsStruct(ctypes.Structure):
     _fields_ = tuple(
         (name, c_void_p) for name in ("heads", "modifiers", "relations", "scores", "margins", "label_margins")
+    )
+
+
+class TeacherStruct(ctypes.Structure):
+    _fields_ = (
+        ("heads", c_void_p),
+        ("relations", c_void_p),
+        ("margin", c_float),
+        ("explore_prob", c_double),
+        ("random", c_void_p),
+    )
+
+
+class ExploredStruct(ctypes.Structure):
+    _fields_ = (
+        *((name, c_void_p) for name in ("sides", "before", "modifiers", "relations", "windows", "actions", "losses")),
+        ("n_violations", c_int64),
     )
 
 
@@ -107,13 +132,26 @@ class CountsStruct(ctypes.Structure):
     _fields_ = (("attachments", c_int64), ("computed", c_int64), ("passes", c_int64))
 
 
-STRUCTURES = (LayerStruct, EncoderStruct, WordsStruct, MemberStruct, StepsStruct, DecisionStruct, CountsStruct)
+STRUCTURES = (
+    BlockStruct,
+    LayerStruct,
+    EncoderStruct,
+    WordsStruct,
+    MemberStruct,
+    StepsStruct,
+    TeacherStruct,
+    ExploredStruct,
+    DecisionStruct,
+    CountsStruct,
+)
 STATUS: Any = c_int32
 _VOID: Any = None
 SIGNATURES: Mapping[str, tuple[Any, ...]] = {  # the result, then the arguments
     "workspace_new": (c_void_p, c_uint64),
     "workspace_free": (_VOID, c_void_p),
-    "matrix_new": (STATUS, c_void_p, c_void_p, c_int32, c_int32, c_int32, POINTER(c_void_p)),
+    "matrix_new": (STATUS, c_int32, c_int32, c_int32, POINTER(c_void_p)),
+    "matrix_fill": (STATUS, c_void_p, POINTER(BlockStruct), c_int32),
+    "matrix_view": (STATUS, c_void_p, *[c_int32] * 4, POINTER(c_void_p)),
     "matrix_free": (_VOID, c_void_p),
     "product": (STATUS, c_void_p, c_void_p, c_int32, c_void_p, c_void_p),
     "encode": (STATUS, POINTER(EncoderStruct), c_void_p, POINTER(WordsStruct), c_int32, c_void_p),
@@ -127,6 +165,18 @@ SIGNATURES: Mapping[str, tuple[Any, ...]] = {  # the result, then the arguments
         c_int32,
         POINTER(StepsStruct),
         OBSERVE,
+        POINTER(CountsStruct),
+    ),
+    "explore": (
+        STATUS,
+        POINTER(MemberStruct),
+        c_void_p,
+        c_int32,
+        c_void_p,
+        c_void_p,
+        c_int32,
+        POINTER(TeacherStruct),
+        POINTER(ExploredStruct),
         POINTER(CountsStruct),
     ),
     "leaves": (STATUS, POINTER(MemberStruct), c_void_p, c_int32, c_void_p, c_void_p, c_void_p),

@@ -35,6 +35,11 @@ static loop start_loop(const ef_member *const *members, int n_members, ef_worksp
     L.scores = TAKE(ws, float, (size_t)n * L.score_width);
     L.best = TAKE(ws, float, 2 * (size_t)(n + V)), L.relations = TAKE(ws, int32_t, 2 * (size_t)(n + 1));
     L.next = TAKE(ws, int32_t, n + 1), L.previous = TAKE(ws, int32_t, n + 1), L.ready = TAKE(ws, prepared, n + 1);
+    for (int m = 0; m < n_members; m++) {
+        L.states[m] = TAKE(ws, float, (size_t)(n + 1) * state_width(members[m]));
+        L.projections[m] = TAKE(ws, float, (size_t)(n + 1) * projection_width(members[m]));
+        L.fresh[m] = TAKE(ws, float, (size_t)(n + 1) * fresh_width(members[m]));
+    }
     for (int i = 0; i <= n; i++) {
         L.next[i] = i + 1, L.previous[i] = i - 1;
         L.ready[i].right = -1;
@@ -43,6 +48,20 @@ static loop start_loop(const ef_member *const *members, int n_members, ef_worksp
     for (int s = 0; s < b.n; s++) L.previous[b.starts[s]] = L.next[b.starts[s] + b.lengths[s] - 1] = n;
     L.next[n] = L.previous[n] = n;
     return L;
+}
+
+// Make the leaves of a member. The vectors have room for one more at the end, the padding.
+static void start_nodes(loop *L, int member, ef_workspace *ws, float *vectors) {
+    const ef_member *M = L->members[member];
+    memcpy(vectors + (size_t)L->outside * M->vector_dim, M->padding, sizeof(float) * (size_t)M->vector_dim);
+    make_leaves(M, ws, L->outside + 1, vectors, L->states[member], L->projections[member]);
+}
+
+static void add_counts(const loop *L, ef_counts *to) {
+    if (!to) return;
+    to->attachments += L->counts.attachments;
+    to->computed += L->counts.computed;
+    to->passes += L->counts.passes;
 }
 
 // Write the rows around `row`: n before it and n after it.
@@ -227,35 +246,60 @@ static void attach(loop *L, action a) {
     L->counts.attachments++;
 }
 
-// Parse the sentences of a group whose leaves are made. `rows`: how many attachments to work out at once.
+// Memory for one step of a group.
+typedef struct {
+    action *chosen, *actions;  // of each sentence; those to be worked out
+    int32_t *missing, *around, *left, *windows;
+} scratch;
+
+static scratch take_scratch(const loop *L, ef_workspace *ws, int n_sentences, int rows) {
+    const size_t n = (size_t)n_sentences, S = (size_t)L->n_slots;
+    return (scratch){
+        .chosen = TAKE(ws, action, n),
+        .actions = TAKE(ws, action, n_sentences > rows ? n_sentences : rows),
+        .missing = TAKE(ws, int32_t, n),
+        .around = TAKE(ws, int32_t, 2 * S),
+        .left = TAKE(ws, int32_t, n * S),
+        .windows = TAKE(ws, int32_t, n * S * S),
+    };
+}
+
+// Make the attachments that the first `active` sentences have chosen for step t, and score the pairs that they change.
+// The last attachment of a sentence is not made, because nothing is scored after it. `rows`: how many attachments to work
+// out at once.
+static int take_step(loop *L, ef_workspace *ws, batch b, int t, int active, int rows, scratch *S) {
+    int n_missing = 0, n = 0, n_pairs = 0;
+    for (int s = 0; s < active; s++)
+        if (b.lengths[s] != t + 2 && !is_ready(L, S->chosen[s])) S->missing[n_missing++] = s;
+    for (int i = 0; i < n_missing; i++) {
+        const action chosen = S->chosen[S->missing[i]];
+        S->actions[n++] = chosen;
+        int room = rows / n_missing - 1, left_over = b.lengths[S->missing[i]] - t - 3;
+        if (room > left_over) room = left_over;
+        if (room > 0) n += look_ahead(L, chosen, room, S->actions + n);
+    }
+    prepare(L, ws, n, S->actions);
+    for (int s = 0; s < active; s++) {
+        if (b.lengths[s] == t + 2) continue;
+        attach(L, S->chosen[s]);
+        int32_t *windows = S->windows + (size_t)n_pairs * L->n_slots;
+        n_pairs += pairs_with(L, head_of(S->chosen[s]), S->around, S->left + n_pairs, windows);
+    }
+    return !n_pairs || score_pairs(L, ws, n_pairs, S->left, S->windows) ? EF_OK : EF_NOT_FINITE;
+}
+
+// Parse the sentences of a group whose leaves are made.
 static int run_loop(loop *L, ef_workspace *ws, batch b, int rows, const ef_steps *to) {
     if (!score_all(L, ws)) return EF_NOT_FINITE;
-    const int most = b.n > rows ? b.n : rows, S = L->n_slots;
-    action *chosen = TAKE(ws, action, b.n), *actions = TAKE(ws, action, most);
-    int32_t *missing = TAKE(ws, int32_t, b.n), *around = TAKE(ws, int32_t, 2 * S);
-    int32_t *left = TAKE(ws, int32_t, (size_t)b.n * S), *windows = TAKE(ws, int32_t, (size_t)b.n * S * S);
-    for (int t = 0, active = b.n; t + 1 < b.lengths[0]; t++) {
+    scratch S = take_scratch(L, ws, b.n, rows);
+    int status = EF_OK;
+    for (int t = 0, active = b.n; t + 1 < b.lengths[0] && !status; t++) {
         while (b.lengths[active - 1] <= t + 1) active--;
-        int n_missing = 0, n = 0, n_pairs = 0;
         for (int s = 0; s < active; s++) {
-            chosen[s] = easiest(L, b.starts[s], b.lengths[s]);
-            record(L, chosen[s], b.starts[s], t, to);
-            const int is_last = b.lengths[s] == t + 2;  // nothing is scored after it
-            if (!is_last && !is_ready(L, chosen[s])) missing[n_missing++] = s;
+            S.chosen[s] = easiest(L, b.starts[s], b.lengths[s]);
+            record(L, S.chosen[s], b.starts[s], t, to);
         }
-        for (int i = 0; i < n_missing; i++) {
-            actions[n++] = chosen[missing[i]];
-            int room = rows / n_missing - 1, left_over = b.lengths[missing[i]] - t - 3;
-            if (room > left_over) room = left_over;
-            if (room > 0) n += look_ahead(L, chosen[missing[i]], room, actions + n);
-        }
-        prepare(L, ws, n, actions);
-        for (int s = 0; s < active; s++) {
-            if (b.lengths[s] == t + 2) continue;
-            attach(L, chosen[s]);
-            n_pairs += pairs_with(L, head_of(chosen[s]), around, left + n_pairs, windows + (size_t)n_pairs * S);
-        }
-        if (n_pairs && !score_pairs(L, ws, n_pairs, left, windows)) return EF_NOT_FINITE;
+        status = take_step(L, ws, b, t, active, rows, &S);
     }
-    return EF_OK;
+    return status;
 }

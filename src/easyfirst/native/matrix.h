@@ -3,206 +3,15 @@
 // Weights are packed in panels of two vectors of columns. A tile is a few rows times a few panels whose sums stay in
 // registers. Every sum is taken in the order of k, in one accumulator, whatever the tile, so a row's result does not
 // depend on the rows beside it. Integer sums are exact, so with 8-bit weights it does not depend on the machine either.
-#include "memory.h"
-#include "simd.h"
-
-// -------------------------------------------------------------------------------------------- the machine's vectors
-// LANES: columns of a vector. EACH_ROWS: the heights of tiles, the last of which is MAX_ROWS.
-#define ROWS_4(f) f(1) f(2) f(3) f(4)
-#define ROWS_6(f) ROWS_4(f) f(5) f(6)
-#define ROWS_12(f) ROWS_6(f) f(7) f(8) f(9) f(10) f(11) f(12)
-#if defined(__AVX512F__)
-enum { LANES = 16, MAX_ROWS = 12 };
-#define EACH_ROWS ROWS_12
-#elif defined(__AVX2__)
-enum { LANES = 8, MAX_ROWS = 6 };
-#define EACH_ROWS ROWS_6
-#elif defined(__ARM_NEON)
-enum { LANES = 4, MAX_ROWS = 6 };
-#define EACH_ROWS ROWS_6
-#else
-enum { LANES = 4, MAX_ROWS = 4 };
-#define EACH_ROWS ROWS_4
-#endif
-enum { PANEL = 2 * LANES, MAX_PANELS = 4 };  // columns of a panel; panels of a tile with a single row
-
-typedef float fwide __attribute__((vector_size(4 * LANES)));
-typedef int32_t iwide __attribute__((vector_size(4 * LANES)));
-typedef float fwide_any __attribute__((vector_size(4 * LANES), aligned(4), may_alias));
-typedef int32_t iwide_any __attribute__((vector_size(4 * LANES), aligned(4), may_alias));
-
-// a * b + c, fused where the machine can
-#if defined(__AVX512F__)
-INLINE fwide fused_wide(fwide a, fwide b, fwide c) { return (fwide)_mm512_fmadd_ps((__m512)a, (__m512)b, (__m512)c); }
-#elif defined(__FMA__)
-INLINE fwide fused_wide(fwide a, fwide b, fwide c) { return (fwide)_mm256_fmadd_ps((__m256)a, (__m256)b, (__m256)c); }
-#elif defined(__ARM_NEON)
-INLINE fwide fused_wide(fwide a, fwide b, fwide c) { return (fwide)vfmaq_f32((float32x4_t)c, (float32x4_t)a, (float32x4_t)b); }
-#else
-INLINE fwide fused_wide(fwide a, fwide b, fwide c) { return a * b + c; }
-#endif
-
-// Integer products: `group` consecutive k of a column lie side by side, as do those of the activations.
-// pairs_of(w): 8-bit weights as 16-bit ones. dot2: sum + x[0] w[0] + x[1] w[1]. dot4: the same of four unsigned x.
-#if defined(__AVX512F__)
-INLINE iwide pairs_of(const int8_t *w) { return (iwide)_mm512_cvtepi8_epi16(_mm256_loadu_si256((const __m256i *)w)); }
-#if defined(__AVX512VNNI__)
-INLINE iwide dot2(iwide sum, iwide x, iwide w) { return (iwide)_mm512_dpwssd_epi32((__m512i)sum, (__m512i)x, (__m512i)w); }
-INLINE iwide dot4(iwide sum, iwide x, iwide w) { return (iwide)_mm512_dpbusd_epi32((__m512i)sum, (__m512i)x, (__m512i)w); }
-#else
-INLINE iwide dot2(iwide sum, iwide x, iwide w) { return sum + (iwide)_mm512_madd_epi16((__m512i)x, (__m512i)w); }
-INLINE iwide dot4(iwide sum, iwide x, iwide w) {
-    return sum + (iwide)_mm512_madd_epi16(_mm512_maddubs_epi16((__m512i)x, (__m512i)w), _mm512_set1_epi16(1));
-}
-#endif
-#define HAS_DOT4 1
-#elif defined(__AVX2__)
-INLINE iwide pairs_of(const int8_t *w) { return (iwide)_mm256_cvtepi8_epi16(_mm_loadu_si128((const __m128i *)w)); }
-INLINE iwide dot2(iwide sum, iwide x, iwide w) { return sum + (iwide)_mm256_madd_epi16((__m256i)x, (__m256i)w); }
-INLINE iwide dot4(iwide sum, iwide x, iwide w) {
-    return sum + (iwide)_mm256_madd_epi16(_mm256_maddubs_epi16((__m256i)x, (__m256i)w), _mm256_set1_epi16(1));
-}
-#define HAS_DOT4 1
-#elif defined(__SSE2__)
-INLINE iwide pairs_of(const int8_t *w) {
-    __m128i bytes = _mm_loadl_epi64((const __m128i *)w);
-    return (iwide)_mm_srai_epi16(_mm_unpacklo_epi8(bytes, bytes), 8);
-}
-INLINE iwide dot2(iwide sum, iwide x, iwide w) { return sum + (iwide)_mm_madd_epi16((__m128i)x, (__m128i)w); }
-#elif defined(__ARM_NEON)
-INLINE iwide pairs_of(const int8_t *w) { return (iwide)vmovl_s8(vld1_s8(w)); }
-INLINE iwide dot2(iwide sum, iwide x, iwide w) {
-    int16x8_t a = (int16x8_t)x, b = (int16x8_t)w;
-    return sum + (iwide)vpaddq_s32(vmull_s16(vget_low_s16(a), vget_low_s16(b)), vmull_high_s16(a, b));
-}
-#else
-INLINE iwide pairs_of(const int8_t *w) {
-    int16_t wide[2 * LANES];
-    iwide pairs;
-    for (int i = 0; i < 2 * LANES; i++) wide[i] = w[i];
-    memcpy(&pairs, wide, sizeof pairs);
-    return pairs;
-}
-INLINE iwide dot2(iwide sum, iwide x, iwide w) { return sum + (x << 16 >> 16) * (w << 16 >> 16) + (x >> 16) * (w >> 16); }
-#endif
-#ifndef HAS_DOT4  // 7-bit activations take the way of 14-bit ones, with the same result
-#define HAS_DOT4 0
-INLINE iwide dot4(iwide sum, iwide x, iwide w) { return dot2(sum, x, w); }
-#endif
-
-// ------------------------------------------------------------------------------------------------- packed weights
-struct ef_matrix {
-    int32_t k, n, n_panels, precision;
-    int32_t group, n_groups;  // 8-bit weights: k are stored in groups of 2 or 4
-    float levels;             // the largest integer of an activation
-    int32_t offset;           // what is added to make activations unsigned
-    float *weights;           // float32: [n_panels][k][PANEL]
-    int8_t *bytes;            // 8 bits: [n_panels][n_groups][PANEL][group]
-    float *scales;            // [n_panels * PANEL], of columns
-    int32_t *corrections;     // [n_panels * PANEL]: what the offset adds to a column's sum, negated
-    float *bias;              // [n_panels * PANEL]
-};
-
-static void matrix_free(ef_matrix *M) {
-    if (!M) return;
-    aligned_free(M->weights);
-    aligned_free(M->bytes);
-    aligned_free(M->scales);
-    aligned_free(M->corrections);
-    aligned_free(M->bias);
-    free(M);
-}
-
-static void *zeros(size_t n, size_t size) {
-    void *memory = n > (SIZE_MAX >> 2) / size ? NULL : aligned(n * size + 2 * ALIGNMENT);
-    if (memory) memset(memory, 0, n * size + 2 * ALIGNMENT);
-    return memory;
-}
-
-static void pack_floats(ef_matrix *M, const float *weights) {
-    for (int p = 0; p < M->n_panels; p++) {
-        int width = M->n - p * PANEL < PANEL ? M->n - p * PANEL : PANEL;
-        for (int i = 0; i < M->k; i++)
-            memcpy(M->weights + ((size_t)p * M->k + i) * PANEL, weights + (size_t)i * M->n + p * PANEL,
-                   sizeof(float) * (size_t)width);
-    }
-}
-
-static void pack_bytes(ef_matrix *M, const float *weights) {
-    for (int p = 0; p < M->n_panels; p++) {
-        int width = M->n - p * PANEL < PANEL ? M->n - p * PANEL : PANEL;
-        float largest[PANEL], inverse[PANEL];
-        int32_t sums[PANEL] = {0};
-        for (int j = 0; j < PANEL; j++) largest[j] = 0;
-        for (int i = 0; i < M->k; i++) {
-            const float *row = weights + (size_t)i * M->n + p * PANEL;
-            for (int j = 0; j < width; j++) largest[j] = fabsf(row[j]) > largest[j] ? fabsf(row[j]) : largest[j];
-        }
-        for (int j = 0; j < width; j++) {
-            M->scales[p * PANEL + j] = largest[j] / 127;
-            inverse[j] = largest[j] > 1e-30f ? 127 / largest[j] : 0;  // a column of zeros stays one
-        }
-        for (int i = 0; i < M->k; i++) {
-            const float *row = weights + (size_t)i * M->n + p * PANEL;
-            int8_t *to = M->bytes + ((size_t)p * M->n_groups + i / M->group) * PANEL * M->group + i % M->group;
-            for (int j = 0; j < width; j++) {
-                int32_t value = (int32_t)(row[j] * inverse[j] + 128.5f) - 128;  // rounded; never out of range
-                to[j * M->group] = (int8_t)value;
-                sums[j] += value;
-            }
-        }
-        for (int j = 0; j < PANEL; j++) M->corrections[p * PANEL + j] = -M->offset * sums[j];
-    }
-}
-
-static int32_t matrix_new(const float *weights, const float *bias, int32_t k, int32_t n, int32_t precision,
-                          ef_matrix **made) {
-    *made = NULL;
-    if (k <= 0 || n <= 0 || n > (1 << 28) || precision < EF_FLOAT32 || precision > EF_INT8_A7) return EF_BAD_INPUT;
-    for (size_t i = 0; i < (size_t)k * (size_t)n; i++)
-        if (!isfinite(weights[i])) return EF_NOT_FINITE;
-    for (int i = 0; bias && i < n; i++)
-        if (!isfinite(bias[i])) return EF_NOT_FINITE;
-    ef_matrix *M = calloc(1, sizeof *M);
-    if (!M) return EF_NO_MEMORY;
-    int uses_fours = precision == EF_INT8_A7 && HAS_DOT4;
-    M->k = k, M->n = n, M->precision = precision;
-    M->n_panels = PADDED(n, PANEL) / PANEL;
-    M->group = uses_fours ? 4 : 2;
-    M->n_groups = PADDED(k, M->group) / M->group;
-    M->offset = uses_fours ? 64 : 0;
-    float exact = (float)(INT32_MAX / 127 / k - 1);  // sums of 32 bits must not overflow
-    M->levels = precision == EF_INT8_A7 ? 63 : exact < 8191 ? exact : 8191;
-    size_t columns = (size_t)M->n_panels * PANEL;
-    M->bias = zeros(columns, sizeof(float));
-    if (precision == EF_FLOAT32) {
-        M->weights = zeros(columns * (size_t)k, sizeof(float));
-    } else {
-        M->bytes = zeros(columns * (size_t)M->n_groups * (size_t)M->group, 1);
-        M->scales = zeros(columns, sizeof(float));
-        M->corrections = zeros(columns, sizeof(int32_t));
-    }
-    if (!M->bias || !(precision == EF_FLOAT32 ? !!M->weights : M->bytes && M->scales && M->corrections)) {
-        matrix_free(M);
-        return EF_NO_MEMORY;
-    }
-    if (bias) memcpy(M->bias, bias, sizeof(float) * (size_t)n);
-    if (precision == EF_FLOAT32) pack_floats(M, weights);
-    else pack_bytes(M, weights);
-    *made = M;
-    return EF_OK;
-}
-
-// The width of a row of results: whole panels are written.
-INLINE int width_of(const ef_matrix *M) { return M->n_panels * PANEL; }
+#include "packing.h"
 
 // ------------------------------------------------------------------------------------------------------- tiles
 // `starts` is what the products are added to: rows, or NULL for the bias.
 INLINE void float_tile(const ef_matrix *M, int panel, int rows, int panels, const float *const *x,
                        const float *const *starts, float *const *out) {
     fwide sums[MAX_ROWS][2 * MAX_PANELS];
-    const float *w = M->weights + (size_t)panel * M->k * PANEL;
-    const size_t stride = (size_t)M->k * PANEL;
+    const size_t stride = (size_t)M->rows * PANEL;
+    const float *w = M->weights + (size_t)panel * stride;
     const int column = panel * PANEL;
     for (int i = 0; i < rows; i++)
         for (int j = 0; j < 2 * panels; j++)
@@ -223,7 +32,7 @@ INLINE void float_tile(const ef_matrix *M, int panel, int rows, int panels, cons
 INLINE void byte_tile(const ef_matrix *M, int panel, int rows, int panels, const int32_t *const *x,
                       const float *x_scales, const float *const *starts, float *const *out, int group) {
     iwide sums[MAX_ROWS][2 * MAX_PANELS];
-    const size_t stride = (size_t)M->n_groups * PANEL * (size_t)group;
+    const size_t stride = (size_t)M->rows * PANEL;
     const int8_t *w = M->bytes + (size_t)panel * stride;
     const int column = panel * PANEL;
     for (int i = 0; i < rows; i++)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import math
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
@@ -10,16 +11,17 @@ import numpy as np
 import numpy.typing as npt
 
 from easyfirst.native.encoder import GROUP, Encoder, Given, addresses
-from easyfirst.native.layout import Packed, Places, exponents, spread
+from easyfirst.native.layout import Block, Packed, Places, blocks_of, gate_blocks
 from easyfirst.native.library import OBSERVE, Core, CountsStruct, MemberStruct, StepsStruct
-from easyfirst.native.matrix import Matrix
+from easyfirst.native.matrix import Filled, View
 from easyfirst.nn import scorer, trees
-from easyfirst.nn.arrays import Floats
 from easyfirst.nn.namespace import NUMPY
 from easyfirst.nn.parser_network import Network
 
 MAX_PANEL = 32
 """The most columns that a product reads at once."""
+
+ONE_ROW = Places.of(1, padded=False)
 
 ROWS = 4
 """How many attachments are worked out at once, if there are as many that look likely."""
@@ -48,96 +50,120 @@ class Member:
     def __init__(self, core: Core, network: Network, precision: str, *, n_members: int = 1, words: bool = True) -> None:
         """Compile a network whose scores are averaged with those of ``n_members - 1`` others; without ``words`` only
         the tree encoder and the scorer."""
-        self.core, self._precision = core, precision
+        self.core, self._precision, self._network, self._share = core, precision, network, np.float32(1 / n_members)
         self._kept: list[Any] = []
+        self._filled: list[Filled] = []
         weights = network.trees
         self.encoder = Encoder.of_words(core, network.words, precision) if words else None
         vector, n_layers = len(weights.padding), len(weights.layers)
-        self.vector = Places.of(vector // 2, vector // 2)
+        has_halves = words or not n_layers  # those of the BiLSTM, or e_l and e_r
+        self.vector = Places.of(vector // 2, vector // 2) if has_halves else Places.of(vector)
         self.tree = Places.of(weights.output_dim, weights.output_dim)  # e_l and e_r
-        dim = self.tree.size // 2
-        leaves, steps = self._layers(network)
-        slots = spread(*self._slots(network))
-        hidden_bias, labelled, bias, unlabelled = self._scorer(network, n_members)
+        self.hidden = Places.of(len(network.scorer.unlabelled))  # of MLP_U, and of MLP_L
+        n_relations, dim = network.scorer.n_relations, self.tree.size // 2
+        self._padding = self._array(self.vector.size)
+        self._relations = self._array(n_relations, self.vector.size)
+        self._unlabelled = self._array(2, self.hidden.size)
+        self._output_bias = self._array(1, 2 * n_relations)
+        self._update_arrays()
+        steps, leaves = self._layers()
+        slots = self._slots()
         self.struct = MemberStruct(
             words=None if self.encoder is None else ctypes.addressof(self.encoder.struct),
             dim=dim,
             vector_dim=self.vector.size,
             n_layers=n_layers,
             n_slots=network.n_slots,
-            hidden_dim=Places.of(len(network.scorer.unlabelled)).size,
-            n_relations=network.scorer.n_relations,
-            padding=self._array(spread(weights.padding, self.vector)),
-            leaves=self._keep(addresses(leaves)),
+            hidden_dim=self.hidden.size,
+            n_relations=n_relations,
+            padding=self._padding.ctypes.data,
             steps=self._keep(addresses(steps)),
-            slots=self._matrix(slots, hidden_bias),
-            labelled=self._matrix(labelled, bias),
-            unlabelled=self._array(unlabelled),
+            leaves=self._keep(addresses(leaves)),
+            slots=slots.address,
+            labelled=self._labelled().address,
+            unlabelled=self._unlabelled.ctypes.data,
         )
         if n_layers:
             assert weights.encode is not None
-            self.struct.encode = self._matrix(spread(weights.encode[: 2 * weights.output_dim], self.vector, self.tree))
-            self.struct.relations = self._array(spread(trees.relation_table(NUMPY, weights), self.vector))
-            self.struct.sides[:] = [self._matrix(slots[side * dim : (side + 1) * dim]) for side in (0, 1)]
+            blocks = blocks_of(weights.encode[: 2 * weights.output_dim], self.vector, self.tree)
+            self.struct.encode = self._matrix((self.tree.size, self.vector.size), blocks).address
+            self.struct.relations = self._relations.ctypes.data
+            self.struct.sides[:] = [self._view(slots, side * dim, (dim, slots.shape[1]), False) for side in (0, 1)]
 
-    def _layers(self, network: Network) -> tuple[list[int | None], list[int | None]]:
-        """Compile RNN_L and RNN_R: the first step of leaves, and every later one."""
-        leaves: list[int | None] = []
-        steps: list[int | None] = []
-        places = self.vector
-        for number, layer in enumerate(network.trees.layers):
-            dim = layer.dim
-            own, three, four = Places.of(dim), Places.of(*[dim] * 3), Places.of(*[dim] * 4)
-            first = [exponents(layer.input[side], dim, (1, 2, 3)) for side in (0, 1)]
-            bias = [exponents(layer.bias[side, 0], dim) for side in (0, 1)]
-            first_bias = [each[dim:] for each in bias]
-            if number == 0:
-                both = three.beside(three)
-                joint = spread(np.concatenate(first, axis=1), both, places)
-                leaves += [self._matrix(joint, spread(np.concatenate(first_bias), both)), None]
-            else:
-                leaves += [
-                    self._matrix(spread(first[side], three, places), spread(first_bias[side], three)) for side in (0, 1)
-                ]
-            for side in (0, 1):
-                joined = np.concatenate([layer.input[side], layer.recurrent[side]])
-                joined = spread(exponents(joined, dim), four, places.beside(own))
-                steps.append(self._matrix(joined, spread(bias[side], four)))
-            places = own
-        return leaves, steps
+    def weights_changed(self) -> None:
+        """Read the arrays of the network again. This needs weights of 32 bits, and no word encoder."""
+        if self._precision != "float32" or self.encoder is not None:
+            raise ValueError("only a float32 network without its word encoder can be updated")
+        self._update_arrays()
+        for matrix in self._filled:
+            matrix.refill()
 
-    def _slots(self, network: Network) -> tuple[Floats, Places, Places]:
-        """Return the hidden layer's weights by slot, as exponents (``scorer.slot_weights``), and where they go."""
-        half = len(network.scorer.unlabelled)
-        columns = Places.of(*[half] * (2 * network.n_slots))
-        return scorer.slot_weights(network.scorer, network.n_slots) * np.float32(-2), columns, self.tree
-
-    def _scorer(self, network: Network, n_members: int) -> tuple[Packed, Packed, Packed, Packed]:
-        """Return the bias of the hidden layers by slot, the output layer of MLP_L and the bias of both, and that of
-        MLP_U. tanh(x) = 2 sigmoid(2x) - 1, so with the factors in the weights the sigmoid of the exponents remains."""
-        weights, share = network.scorer, np.float32(1 / n_members)
-        half = len(weights.unlabelled)
-        one, pair = Places.of(half), Places.of(half, half)
-        hidden_bias = np.zeros((network.n_slots, pair.size), dtype=np.float32)
-        hidden_bias[network.n_slots // 2 - 1] = spread(weights.hidden_bias * np.float32(-2), pair)  # in every window
+    def _update_arrays(self) -> None:
+        """Compute what is not a block of an array: the padding, the relations and the output layers, except MLP_L's
+        weights. tanh(x) = 2 sigmoid(2x) - 1: with the factors in the weights, the sigmoid of the exponents remains."""
+        trees_, weights = self._network.trees, self._network.scorer
+        self._padding[self.vector.where] = trees_.padding
+        if trees_.layers:
+            self._relations[:, self.vector.where] = trees.relation_table(NUMPY, trees_)
+        self._unlabelled[:, self.hidden.where] = weights.unlabelled.T * (2 * self._share)
         output, output_bias = scorer.output_weights(NUMPY, weights)
+        self._output_bias[0] = (output_bias - output.sum(axis=0)) * self._share
+
+    def _layers(self) -> tuple[list[int | None], list[int | None]]:
+        """Compile RNN_L and RNN_R: every step but the first, and the first one, that of leaves."""
+        steps: list[int | None] = []
+        leaves: list[int | None] = []
+        places = self.vector
+        for layer in self._network.trees.layers:
+            own = Places.of(layer.dim)
+            k = places.size + own.size
+            for side in (0, 1):
+                blocks = gate_blocks(layer.input[side], layer.dim, places)
+                blocks += gate_blocks(layer.recurrent[side], layer.dim, own, row=places.size)
+                blocks += gate_blocks(layer.bias[side], layer.dim, ONE_ROW, row=k)
+                matrix = self._matrix((k, 4 * own.size), blocks)
+                steps.append(matrix.address)
+                leaves.append(self._view(matrix, 0, (places.size, 3 * own.size), True))
+            places = own
+        return steps, leaves
+
+    def _slots(self) -> Filled:
+        """Compile the hidden layer by slot, as exponents (``scorer.slot_weights``)."""
+        weights, n_slots = self._network.scorer, self._network.n_slots
+        half = len(self.hidden.where)
+        columns = Places.of(half, half)
+        blocks: list[Block] = []
+        for slot, rows in enumerate(weights.hidden.reshape(n_slots, -1, 2 * half)):
+            blocks += blocks_of(rows, columns, self.tree, column=slot * columns.size, factor=-2)
+        here = (n_slots // 2 - 1) * columns.size  # pend[i] is in every window
+        bias = weights.hidden_bias[None]
+        blocks += blocks_of(bias, columns, ONE_ROW, row=self.tree.size, column=here, factor=-2)
+        return self._matrix((self.tree.size, n_slots * columns.size), blocks)
+
+    def _labelled(self) -> Filled:
+        """Compile the output layer of MLP_L, with the bias of both."""
+        weights = self._network.scorer
         columns = Places.of(2 * weights.n_relations, padded=False)
-        labelled = spread(weights.labelled * (2 * share), columns, one)
-        bias = np.asarray((output_bias - output.sum(axis=0)) * share, dtype=np.float32)
-        return hidden_bias.reshape(-1), labelled, bias, spread(weights.unlabelled.T * (2 * share), one)
+        blocks = blocks_of(weights.labelled, columns, self.hidden, factor=2 * float(self._share))
+        blocks.append(Block(self._output_bias, self.hidden.size, 0))
+        return self._matrix((self.hidden.size, columns.size), blocks)
 
     def _keep(self, item: Any) -> Any:
         self._kept.append(item)
         return item
 
-    def _matrix(self, weights: Packed, bias: Packed | None = None) -> int:
-        return self._keep(Matrix(self.core, weights, bias, self._precision)).address
+    def _matrix(self, shape: tuple[int, int], blocks: Sequence[Block]) -> Filled:
+        matrix = Filled(self.core, shape, blocks, self._precision)
+        self._filled.append(matrix)
+        return matrix
 
-    def _array(self, array: Floats) -> int:
-        """Keep an array for the core, with room behind it: products read whole panels of columns."""
-        padded = np.zeros(array.size + MAX_PANEL, dtype=np.float32)
-        padded[: array.size] = array.reshape(-1)
-        return self._keep(padded).ctypes.data
+    def _view(self, matrix: Filled, row: int, shape: tuple[int, int], has_bias: bool) -> int:
+        return self._keep(View(matrix, row=row, shape=shape, has_bias=has_bias)).address
+
+    def _array(self, *shape: int) -> Packed:
+        """Make an array for the core, with room behind it: products read whole panels of columns."""
+        size = math.prod(shape)
+        return np.zeros(size + MAX_PANEL, dtype=np.float32)[:size].reshape(shape)
 
 
 class Members:

@@ -16,6 +16,7 @@ typedef struct block {
 struct ef_workspace {
     block *top;
     uint64_t limit, total;  // bytes it may take from the system (0: any number), and has taken
+    size_t needed;          // what a call before this one needed, if that was in several blocks
     jmp_buf failed;
 };
 
@@ -64,8 +65,7 @@ static void *take(ef_workspace *ws, size_t n, size_t size) {
     size_t bytes = (n * size + 2 * ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;  // reading a vector past the end is harmless
     block *top = ws->top;
     if (!top || top->size - top->used < bytes) {
-        size_t least = top ? 2 * top->size : FIRST_BLOCK;
-        if (ws->limit) least = 0;
+        size_t least = ws->limit ? 0 : ws->total ? ws->total / 4 : ws->needed > FIRST_BLOCK ? ws->needed : FIRST_BLOCK;
         add_block(ws, bytes > least ? bytes : least);
         top = ws->top;
     }
@@ -88,14 +88,11 @@ static void release(ef_workspace *ws, mark m) {
     }
 }
 
-// Start a call: everything is free again, and only the largest block, the newest one, is kept.
+// Start a call: everything is free again. Several blocks will be replaced by one that is as large as all of them.
 static void restart(ef_workspace *ws) {
-    while (ws->top && ws->top->below) {
-        block *below = ws->top->below;
-        ws->top->below = below->below;
-        ws->total -= below->size;
-        aligned_free(below->memory);
-        free(below);
+    if (ws->top && ws->top->below) {
+        ws->needed = ws->total;
+        while (ws->top) drop_block(ws);
     }
     if (ws->top) ws->top->used = 0;
 }

@@ -21,7 +21,7 @@ enum { NODES_AT_ONCE = 96, WINDOWS_AT_ONCE = 64 };
 // Encode words without modifiers: states and projections of n rows.
 static void make_leaves(const ef_member *M, ef_workspace *ws, int n, const float *vectors, float *states,
                         float *projections) {
-    const int dim = M->dim, gates = 3 * dim;
+    const int dim = M->dim;
     const size_t width = (size_t)state_width(M), projected = (size_t)projection_width(M);
     for (int begin = 0; begin < n; begin += NODES_AT_ONCE) {
         mark m0 = here(ws);
@@ -32,14 +32,12 @@ static void make_leaves(const ef_member *M, ef_workspace *ws, int n, const float
         for (int l = 0; l < M->n_layers; l++) {
             const int z_width = width_of(M->leaves[2 * l]);
             float *z = TAKE(ws, float, (size_t)rows * z_width);
-            if (!l) product_of_rows(M->leaves[0], ws, rows, v, M->vector_dim, z, z_width);
             for (int side = 0; side < 2; side++) {
-                if (l)
-                    product_of_rows(M->leaves[2 * l + side], ws, rows, h_of(M, state, l - 1, side), width, z, z_width);
+                const float *x = l ? h_of(M, state, l - 1, side) : v;
+                product_of_rows(M->leaves[2 * l + side], ws, rows, x, l ? width : (size_t)M->vector_dim, z, z_width);
                 for (int i = 0; i < rows; i++) {
                     float *to = state + (size_t)i * width;
-                    const float *pre = z + (size_t)i * z_width + (l ? 0 : side * gates);
-                    lstm_cell(NULL, pre, dim, NULL, c_of(M, to, l, side), h_of(M, to, l, side));
+                    lstm_cell(NULL, z + (size_t)i * z_width, dim, NULL, c_of(M, to, l, side), h_of(M, to, l, side));
                 }
             }
         }
@@ -88,7 +86,7 @@ static void work_out(const ef_member *M, ef_workspace *ws, int n, const attachme
         for (int i = 0; i < n; i++) {
             float *fresh = items[i].fresh + 2 * dim * l;
             const float *c = c_of(M, items[i].head, l, items[i].side);
-            lstm_cell(to[i], to[i] + dim, dim, c, fresh + dim, fresh);
+            lstm_cell(to[i] + 3 * dim, to[i], dim, c, fresh + dim, fresh);
         }
     }
     for (int i = 0; i < n; i++) {  // projections are linear, so they change by the projection of the change

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from easyfirst.errors import ModelError
 from easyfirst.model.parser_config import ParserConfig
 from easyfirst.model.parser_vocabulary import ParserVocabulary
 from easyfirst.native.backend import Backend
@@ -22,11 +21,6 @@ def make_engine(
 ) -> Engine:
     """Make an engine for these weights; without a ``backend``, that of the environment is chosen."""
     backend = Backend.choose() if backend is None else backend
-    cell = config.network.rnn
-    if cell == "lstm":
-        return engine_of(vocabulary, backend, *networks_of(arrays, config.members, rnn=cell))
-    if backend.is_required:
-        raise ModelError(
-            f"the native engine runs LSTMs only, and this model has {cell.upper()} cells; use engine 'numpy'"
-        )
-    return NumpyEngine.of(arrays, config, vocabulary)
+    if backend.core_for(config.network.rnn) is None:
+        return NumpyEngine.of(arrays, config, vocabulary)
+    return engine_of(vocabulary, backend, *networks_of(arrays, config.members, rnn=config.network.rnn))

@@ -39,6 +39,28 @@ class Violations:
     losses: Floats  # (n,) margin - correct + wrong, as the exploring parser scored it
 
 
+@dataclass(frozen=True, slots=True)
+class Explored:
+    """What the loss of a batch needs: at least one violation, and all attachments."""
+
+    attachments: Attachments
+    violations: Violations
+    loss: float  # the summed losses of the violations
+
+    @property
+    def n_violations(self) -> int:
+        return len(self.violations.losses)
+
+
+@dataclass(frozen=True, slots=True)
+class Policy:
+    """How to explore: the settings of the same names in ``TrainingConfig``."""
+
+    margin: float
+    explore_prob: float
+    use_dynamic_oracle: bool
+
+
 class Explorer:
     """A chooser that follows the parser's mistakes and records the violations of the margin."""
 

@@ -17,6 +17,8 @@ from easyfirst.treebank.misc import ARC_CONFIDENCE, LABEL_CONFIDENCE, STEP
 from easyfirst.treebank.sentence import Sentence, Word
 from easyfirst.treebank.tree import Tree
 
+_UNDECIDED = (None, None, None, None)  # the step, score and margins of the root
+
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Parse:
@@ -131,13 +133,15 @@ class Parse:
         confidence (null without a calibration), and the step, score and margins of the attachment (null for the root,
         and where there was no other action). With constraints, each word lists what was ``fixed``: ``head``,
         ``relation``."""
-        decided = {step.modifier: step for step in self.derivation}
+        steps = self.steps
+        numbers = (array.tolist() for array in (steps.modifiers, steps.scores, steps.margins, steps.label_margins))
+        decided = {m: (step, *values) for step, (m, *values) in enumerate(zip(*numbers, strict=True), 1)}
         confidence = self.confidence
         words: list[dict[str, Any]] = []
         tagged = self.tagged
         columns = zip(tagged.forms, tagged.upos, tagged.xpos, self.heads, self.relations, strict=True)
         for m, (form, upos, xpos, head, relation) in enumerate(columns, 1):
-            step = decided.get(m)
+            step, score, margin, label_margin = decided.get(m, _UNDECIDED)
             words.append(
                 {
                     "id": m,
@@ -148,10 +152,10 @@ class Parse:
                     "relation": relation,
                     "arc_confidence": rounded(confidence.arcs[m - 1]) if confidence else None,
                     "label_confidence": rounded(confidence.labels[m - 1]) if confidence else None,
-                    "step": step.step if step else None,
-                    "score": round(step.score, 4) if step else None,
-                    "margin": finite(step.margin) if step else None,
-                    "label_margin": finite(step.label_margin) if step else None,
+                    "step": step,
+                    "score": None if score is None else round(score, 4),
+                    "margin": finite(margin),
+                    "label_margin": finite(label_margin),
                 }
             )
         if self.constraints is not None:
@@ -187,6 +191,6 @@ class Parse:
         return self.to_bytes(deps=deps, tags=tags, confidence=confidence).decode()
 
 
-def finite(value: float) -> float | None:
-    """Round a score or a margin for JSON, which has no infinity."""
-    return round(value, 4) if math.isfinite(value) else None
+def finite(value: float | None) -> float | None:
+    """Round a score or a margin for JSON, which has no infinity; None stays."""
+    return round(value, 4) if value is not None and math.isfinite(value) else None

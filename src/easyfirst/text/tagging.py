@@ -14,7 +14,7 @@ from easyfirst.native.backend import Backend
 from easyfirst.nn.arrays import Floats
 from easyfirst.nn.sequences import longest_first
 from easyfirst.nn.tagger_network import TaggerIds, members_of
-from easyfirst.text.networks import tagger_network
+from easyfirst.text.part_networks import tagger_network
 from easyfirst.treebank.sentence import Sentence
 
 MAX_BATCH_WORDS = 2048  # the most words in a batch, unless a single sentence has more

@@ -21,7 +21,7 @@ from easyfirst.nn.arrays import Bools, Ints
 from easyfirst.nn.namespace import NUMPY
 from easyfirst.nn.sequences import span_states
 from easyfirst.nn.tokenizer_network import REWRITTEN, SENTENCE_END, WORD_END, tokenizer_of
-from easyfirst.text.networks import tokenizer_network
+from easyfirst.text.part_networks import tokenizer_network
 from easyfirst.text.sentences import TokenizedText, cut
 from easyfirst.text.spans import Spans, find_spans, whole_signs
 from easyfirst.text.windows import read_in_windows

@@ -18,9 +18,8 @@ from easyfirst.nn import scorer
 from easyfirst.nn.parser_network import Network, network_of
 from easyfirst.nn.sequences import Packing
 from easyfirst.nn.words import encode_words
-from easyfirst.parsing.exploration import Attachments, Explorer, Violations
-from easyfirst.parsing.loop import Loop
-from easyfirst.parsing.workspace import Workspace
+from easyfirst.parsing.exploration import Attachments, Policy, Violations
+from easyfirst.parsing.explorations import make_exploration
 from easyfirst.training.attention import Attention
 from easyfirst.training.corpus import ParserBatch
 from easyfirst.training.torch_namespace import TORCH, dropout
@@ -43,14 +42,14 @@ class ParserLoss:
         self._config, self._rng = config, rng
         self._network = network_of(parameters, rnn=config.network.rnn)
         arrays = {name: tensor.detach().numpy() for name, tensor in parameters.items()}
-        self._numpy_network = network_of(arrays, rnn=config.network.rnn)
+        settings = config.training
+        policy = Policy(settings.margin, settings.explore_prob, settings.use_dynamic_oracle)
+        self._exploration = make_exploration(network_of(arrays, rnn=config.network.rnn), policy, rng)
         self._attention = Attention.of(parameters) if config.training.attention else None
-        self._workspace = Workspace()
-        self.weights_changed()
 
     def weights_changed(self) -> None:
         """Rebuild what is computed from the weights. Call it after every update."""
-        self._loop = Loop(self._numpy_network)
+        self._exploration.weights_changed()
 
     def of(self, batch: ParserBatch) -> BatchLoss:
         """Parse a batch with error exploration (Algorithm 4) and return the loss of its violations."""
@@ -58,24 +57,15 @@ class ParserLoss:
         drop = dropout(training.dropout, self._rng)
         lengths = batch.lengths.tolist()
         vectors = encode_words(TORCH, self._network.words, batch.ids, Packing.of(lengths), drop)
-        explorer = Explorer(
-            batch.gold,
-            window=self._config.network.window,
-            margin=training.margin,
-            explore_prob=training.explore_prob,
-            use_dynamic_oracle=training.use_dynamic_oracle,
-            rng=self._rng,
-        )
-        self._loop.run(vectors.detach().numpy(), lengths, explorer, self._workspace)
-        n = explorer.n_violations
-        if not n:
-            return BatchLoss(None, 0, explorer.loss)
-        attachments, violations = explorer.attachments(), explorer.violations()
+        explored = self._exploration.explore(vectors.detach().numpy(), lengths, batch.gold)
+        if explored is None:
+            return BatchLoss(None, 0, 0.0)
+        attachments, violations, n = explored.attachments, explored.violations, explored.n_violations
         loss = hinge_losses(self._network, vectors, attachments, violations, margin=training.margin).sum()
         if self._attention is not None:  # weighted as a share of every violation's loss
             second = self._attention.mean_loss(vectors, batch.lengths, batch.gold, drop)
             loss = loss + training.attention * n * second
-        return BatchLoss(loss, n, explorer.loss)
+        return BatchLoss(loss, n, explored.loss)
 
 
 def hinge_losses(
