@@ -162,7 +162,10 @@ class TestMissingInput:
                 encoder.read([3], [words], **{**given, **changes})
 
     def test_networks_that_do_not_go_together(self, core: Core) -> None:
-        for other in (LivelyModel(small_config(), 2, n_relations=5), LivelyModel(small_config(window=2), 2, n_relations=4)):
+        for other in (
+            LivelyModel(small_config(), 2, n_relations=5),
+            LivelyModel(small_config(window=2), 2, n_relations=4),
+        ):
             with pytest.raises(ValueError, match="same window and the same relations"):
                 Members(core, [MODEL.network, other.network], "float32")
         with pytest.raises(ValueError, match="same window and the same relations"):

@@ -182,3 +182,35 @@ def test_the_system_refuses_memory() -> None:
     found = run_python(LIMITED)
     assert (found.returncode, found.stderr) == (0, "")
     assert found.stdout.split() == ["refused", "refused", "refused", "done"]
+
+
+SHRINKING = """
+import resource
+from easyfirst.native.encoder import Given
+from easyfirst.native.library import find_core
+from easyfirst.native.members import Members
+from tests.native.networks import LivelyModel, random_ids, small_config
+
+model = LivelyModel(small_config(hidden_dim=300, window=3), 1)
+members = Members(find_core(), [model.network], "int8")
+small, large = (Given.of_words([n], random_ids(model, n, 1)) for n in (20, 60_000))
+expected = members.parse(small).heads.tobytes()
+size = resource.getpagesize() * int(open("/proc/self/statm").read().split()[0])
+for room in (150_000_000, 20_000_000):
+    resource.setrlimit(resource.RLIMIT_AS, (size + room, resource.RLIM_INFINITY))
+    if room > 100_000_000:
+        try:
+            members.parse(large)
+        except MemoryError:
+            print("refused")
+for _ in range(3):
+    assert members.parse(small).heads.tobytes() == expected
+print("done")
+"""
+
+
+@pytest.mark.skipif(sys.platform != "linux" or IS_SANITIZED, reason="needs RLIMIT_AS")
+def test_a_small_sentence_needs_little_memory_after_a_large_one() -> None:
+    """What a call took that failed is taken at once by the next one, but only if there is still memory for that."""
+    found = run_python(SHRINKING)
+    assert (found.returncode, found.stdout.split(), found.stderr) == (0, ["refused", "done"], "")

@@ -47,16 +47,18 @@ static void drop_block(ef_workspace *ws) {
     free(top);
 }
 
-static void add_block(ef_workspace *ws, size_t size) {
+// Add a block. Return whether there is memory for it.
+static int add_block(ef_workspace *ws, size_t size) {
     block *made = ws->limit && (size > ws->limit || ws->total > ws->limit - size) ? NULL : malloc(sizeof *made);
     char *memory = made ? aligned(size) : NULL;
     if (!memory) {
         free(made);
-        longjmp(ws->failed, 1);
+        return 0;
     }
     *made = (block){.below = ws->top, .size = size, .used = 0, .memory = memory};
     ws->top = made;
     ws->total += size;
+    return 1;
 }
 
 // Take `n` elements of `size` bytes. The memory is not initialised.
@@ -66,7 +68,7 @@ static void *take(ef_workspace *ws, size_t n, size_t size) {
     block *top = ws->top;
     if (!top || top->size - top->used < bytes) {
         size_t least = ws->limit ? 0 : ws->total ? ws->total / 4 : ws->needed > FIRST_BLOCK ? ws->needed : FIRST_BLOCK;
-        add_block(ws, bytes > least ? bytes : least);
+        if (!(least > bytes && add_block(ws, least)) && !add_block(ws, bytes)) longjmp(ws->failed, 1);
         top = ws->top;
     }
     void *memory = top->memory + top->used;
