@@ -30,7 +30,7 @@ from bench import report
 from easyfirst.model.parser_config import ParserConfig
 from easyfirst.native.backend import ENGINE_VARIABLE
 from easyfirst.native.library import find_core
-from easyfirst.parsing.explorations import NumpyExploration
+from easyfirst.parsing.batch_exploration import NumpyExploration
 from easyfirst.parsing.native_exploration import NativeExploration
 from easyfirst.training import parser_loss
 from easyfirst.training.checkpoint import load_checkpoint

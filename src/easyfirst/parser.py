@@ -43,7 +43,7 @@ from easyfirst.native.backend import Backend
 from easyfirst.parsing.actions import Choose
 from easyfirst.parsing.derivation import Derivation
 from easyfirst.parsing.engine import BATCH_SIZE, Engine, NumpyEngine
-from easyfirst.parsing.engines import make_engine
+from easyfirst.parsing.engine_choice import make_engine
 from easyfirst.parsing.native_engine import NativeEngine
 from easyfirst.results.documents import Document
 from easyfirst.results.explanations import RUNNERS_UP, Explanation, Observer

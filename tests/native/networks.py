@@ -10,9 +10,9 @@ import numpy as np
 from hypothesis import strategies as st
 
 from easyfirst.model.parser_config import NetworkConfig
+from easyfirst.native.compiled import Members, Steps
 from easyfirst.native.encoder import Given
 from easyfirst.native.library import Core
-from easyfirst.native.members import Members, Steps
 from easyfirst.nn.arrays import Ints
 from easyfirst.nn.characters import Spelling
 from easyfirst.nn.namespace import NUMPY

@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 from easyfirst.errors import ModelError
+from easyfirst.native.compiled import Members
 from easyfirst.native.encoder import Encoder, Given
 from easyfirst.native.library import Core
-from easyfirst.native.members import Members
 from easyfirst.nn.characters import Spelling
 from easyfirst.nn.parser_network import network_of
 from easyfirst.nn.words import WordIds
@@ -233,7 +233,7 @@ import numpy as np
 from easyfirst.errors import ModelError
 from easyfirst.native.encoder import Encoder, Given
 from easyfirst.native.library import find_core
-from easyfirst.native.members import Members
+from easyfirst.native.compiled import Members
 from easyfirst.nn.characters import Spelling
 from easyfirst.nn.words import WordIds
 from tests.native.networks import LivelyModel, random_ids, small_config

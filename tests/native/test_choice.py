@@ -15,7 +15,7 @@ from easyfirst.native.backend import Backend
 from easyfirst.native.library import find_core, why_missing
 from easyfirst.parser import Parser
 from easyfirst.parsing.engine import Engine, NumpyEngine
-from easyfirst.parsing.engines import make_engine
+from easyfirst.parsing.engine_choice import make_engine
 from easyfirst.parsing.native_engine import NativeEngine
 from tests.native.cores import ALL_PRECISIONS, ISAS
 from tests.parsing.small_parsers import FORMS, SMALL, sizes_of, small_parser, tagged

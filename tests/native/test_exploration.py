@@ -16,9 +16,9 @@ from easyfirst.model.parser_config import NetworkConfig
 from easyfirst.native.backend import Backend
 from easyfirst.native.library import Core, CountsStruct, find_core
 from easyfirst.parsing.actions import Actions, head_and_modifier
+from easyfirst.parsing.batch_exploration import NumpyExploration, make_exploration
 from easyfirst.parsing.candidates import Candidates
 from easyfirst.parsing.exploration import Explored, Explorer, Policy
-from easyfirst.parsing.explorations import NumpyExploration, make_exploration
 from easyfirst.parsing.loop import Loop
 from easyfirst.parsing.native_exploration import NativeExploration
 from easyfirst.parsing.oracle import NOT_ANNOTATED, Gold

@@ -15,14 +15,14 @@ from hypothesis import strategies as st
 from easyfirst import load
 from easyfirst.model.lexicon import tags_of
 from easyfirst.native.backend import Backend
+from easyfirst.native.compiled import Members, Steps
 from easyfirst.native.encoder import Given
 from easyfirst.native.library import Core
-from easyfirst.native.members import Members, Steps
 from easyfirst.nn.arrays import Ints
 from easyfirst.nn.words import WordIds
 from easyfirst.parser import Parser
 from easyfirst.parsing.derivation import Derivation
-from easyfirst.parsing.engines import make_engine
+from easyfirst.parsing.engine_choice import make_engine
 from easyfirst.treebank.conllu import read_conllu
 from easyfirst.treebank.sentence import Sentence
 from tests.native.cores import ALL_PRECISIONS, ISAS, each_isa, each_precision, the_core

@@ -12,10 +12,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from easyfirst.native.compiled import Members
 from easyfirst.native.encoder import Encoder, Given
 from easyfirst.native.library import Core
 from easyfirst.native.matrix import Matrix
-from easyfirst.native.members import Members
 from tests.native.cores import IS_SANITIZED, each_precision, limited, run_python
 from tests.native.networks import LivelyModel, ensemble, random_ids, small_config
 
@@ -150,7 +150,7 @@ import numpy as np
 from easyfirst.native.encoder import Given
 from easyfirst.native.library import find_core
 from easyfirst.native.matrix import Matrix
-from easyfirst.native.members import Members
+from easyfirst.native.compiled import Members
 from tests.native.networks import LivelyModel, random_ids, small_config
 
 core = find_core()
@@ -188,7 +188,7 @@ SHRINKING = """
 import resource
 from easyfirst.native.encoder import Given
 from easyfirst.native.library import find_core
-from easyfirst.native.members import Members
+from easyfirst.native.compiled import Members
 from tests.native.networks import LivelyModel, random_ids, small_config
 
 model = LivelyModel(small_config(hidden_dim=300, window=3), 1)

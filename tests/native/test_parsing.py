@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from easyfirst.native.compiled import Members
 from easyfirst.native.encoder import Given
 from easyfirst.native.library import Core, CountsStruct
-from easyfirst.native.members import Members
 from easyfirst.nn.parser_network import Network
 from easyfirst.parsing.engine import MarginRecorder
 from easyfirst.parsing.loop import Loop

@@ -12,7 +12,7 @@ import pytest
 from easyfirst.native.backend import Backend
 from easyfirst.parsing.derivation import Derivation
 from easyfirst.parsing.engine import Engine
-from easyfirst.parsing.engines import make_engine
+from easyfirst.parsing.engine_choice import make_engine
 from easyfirst.treebank.sentence import Sentence
 from tests.native.cores import each_precision, the_core
 from tests.parsing.small_parsers import small_parser

@@ -10,8 +10,8 @@ import numpy as np
 
 from easyfirst.model.parser_vocabulary import ParserVocabulary
 from easyfirst.native.backend import Backend
+from easyfirst.native.compiled import Decision, Members
 from easyfirst.native.encoder import GROUP, Given
-from easyfirst.native.members import Decision, Members
 from easyfirst.nn.parser_network import Network
 from easyfirst.nn.sequences import longest_first
 from easyfirst.parsing.actions import Actions

@@ -8,9 +8,9 @@ from contextlib import contextmanager
 import numpy as np
 
 from easyfirst.errors import ConfigError, ModelError
+from easyfirst.native.compiled import ROWS, Member
 from easyfirst.native.layout import spread
 from easyfirst.native.library import Core, CountsStruct, ExploredStruct, TeacherStruct
-from easyfirst.native.members import ROWS, Member
 from easyfirst.nn.arrays import Floats
 from easyfirst.nn.parser_network import Network
 from easyfirst.parsing.exploration import Attachments, Explored, Policy, Violations

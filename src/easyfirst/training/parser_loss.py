@@ -18,8 +18,8 @@ from easyfirst.nn import scorer
 from easyfirst.nn.parser_network import Network, network_of
 from easyfirst.nn.sequences import Packing
 from easyfirst.nn.words import encode_words
+from easyfirst.parsing.batch_exploration import make_exploration
 from easyfirst.parsing.exploration import Attachments, Policy, Violations
-from easyfirst.parsing.explorations import make_exploration
 from easyfirst.training.attention import Attention
 from easyfirst.training.corpus import ParserBatch
 from easyfirst.training.torch_namespace import TORCH, dropout

@@ -31,7 +31,7 @@ from easyfirst.model.parser_store import (
 from easyfirst.model.parser_vocabulary import ParserVocabulary
 from easyfirst.model.part import installed_version
 from easyfirst.nn.arrays import Floats, Ints
-from easyfirst.parsing.engines import make_engine
+from easyfirst.parsing.engine_choice import make_engine
 from easyfirst.parsing.finishing import finish
 from easyfirst.results.parses import Parse
 from easyfirst.training.attention import initial_attention
