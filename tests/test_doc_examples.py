@@ -145,7 +145,7 @@ def test_every_option_it_names_exists(page: Path) -> None:
     verbs = typer.main.get_command(build_app()).commands.values()  # type: ignore[attr-defined]
     parameters = [parameter for verb in verbs for parameter in verb.params]
     options = {option for parameter in parameters for option in (*parameter.opts, *parameter.secondary_opts)}
-    assert set(OPTION.findall(page.read_text(encoding="utf-8"))) <= {*options, "--help"}
+    assert set(OPTION.findall(page.read_text(encoding="utf-8"))) <= {*options, "--help", "--version"}
 
 
 def test_the_toy_treebank_is_where_the_tutorial_says() -> None:
