@@ -214,3 +214,28 @@ def test_a_small_sentence_needs_little_memory_after_a_large_one() -> None:
     """What a call took that failed is taken at once by the next one, but only if there is still memory for that."""
     found = run_python(SHRINKING)
     assert (found.returncode, found.stdout.split(), found.stderr) == (0, ["refused", "done"], "")
+
+
+LONG = """
+import resource
+from easyfirst.native.encoder import Given
+from easyfirst.native.library import find_core
+from easyfirst.native.compiled import Members
+from tests.native.networks import LivelyModel, random_ids, small_config
+
+model = LivelyModel(small_config(), 1)
+members = Members(find_core(), [model.network], "int8")
+small, large = (Given.of_words([n], random_ids(model, n, 1)) for n in (20, 10_000))
+members.parse(small)
+size = resource.getpagesize() * int(open("/proc/self/statm").read().split()[0])
+resource.setrlimit(resource.RLIMIT_AS, (size + 80_000_000, resource.RLIM_INFINITY))
+members.parse(large)
+print("done")
+"""
+
+
+@pytest.mark.skipif(sys.platform != "linux" or IS_SANITIZED, reason="needs RLIMIT_AS")
+def test_memory_does_not_grow_with_the_steps_of_a_sentence() -> None:
+    """It takes less than half of this room; what every step takes is given back after it."""
+    found = run_python(LONG)
+    assert (found.returncode, found.stdout.strip(), found.stderr) == (0, "done", "")
