@@ -25,7 +25,6 @@ from easyfirst.parsing.oracle import NOT_ANNOTATED, Gold
 from tests.nn.random_models import Model, Sample, gold_of, kinds_of_models, lengths_of, models
 
 CORE = find_core()
-pytestmark = pytest.mark.skipif(CORE is None, reason="there is no compiled core")
 KINDS = [model for model in kinds_of_models() if model.config.rnn == "lstm"]
 seeds = st.integers(0, 2**32 - 1)
 policies = st.builds(

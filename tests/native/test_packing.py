@@ -13,7 +13,6 @@ from easyfirst.native.library import PRECISIONS, Core, find_core
 from easyfirst.native.matrix import Filled, Matrix, View
 
 CORE = find_core()
-pytestmark = pytest.mark.skipif(CORE is None, reason="there is no compiled core")
 each_precision = pytest.mark.parametrize("precision", tuple(PRECISIONS))
 sizes = st.lists(st.integers(1, 20), min_size=1, max_size=3)
 

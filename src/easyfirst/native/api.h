@@ -124,13 +124,6 @@ typedef struct {
                      int32_t rows, const ef_steps *, void (*observe)(const ef_decision *), ef_counts *);
     int32_t (*explore)(const ef_member *, ef_workspace *, int32_t n_sentences, const int32_t *lengths,
                        const float *vectors, int32_t rows, const ef_teacher *, ef_explored *, ef_counts *);
-    int32_t (*leaves)(const ef_member *, ef_workspace *, int32_t n, const float *vectors, float *states,
-                      float *projections);
-    int32_t (*attach)(const ef_member *, ef_workspace *, int32_t n, int32_t n_rows, const int64_t *heads,
-                      const int64_t *modifiers, const int64_t *sides, const int64_t *relations, float *states,
-                      float *projections);
-    int32_t (*score)(const ef_member *, ef_workspace *, int32_t n, int32_t n_rows, const int64_t *windows,
-                     const float *projections, float *scores);
     void (*activate)(float *x, int32_t n, int32_t is_tanh);
 } ef_functions;
 

@@ -104,63 +104,6 @@ static int32_t core_explore(const ef_member *M, ef_workspace *ws, int32_t n_sent
     return status;
 }
 
-// ----------------------------------------------------------- for a loop in Python, whose rows are 64-bit integers
-static int32_t core_leaves(const ef_member *M, ef_workspace *ws, int32_t n, const float *vectors, float *states,
-                           float *projections) {
-    if (n < 0) return EF_BAD_INPUT;
-    if (setjmp(ws->failed)) return EF_NO_MEMORY;
-    restart(ws);
-    make_leaves(M, ws, n, vectors, states, projections);
-    return EF_OK;
-}
-
-static int are_rows(const int64_t *rows, int64_t n, int64_t limit) {
-    for (int64_t i = 0; i < n; i++)
-        if (rows[i] < 0 || rows[i] >= limit) return 0;
-    return 1;
-}
-
-static int32_t core_attach(const ef_member *M, ef_workspace *ws, int32_t n, int32_t n_rows, const int64_t *heads,
-                           const int64_t *modifiers, const int64_t *sides, const int64_t *relations, float *states,
-                           float *projections) {
-    if (n < 0 || !are_rows(heads, n, n_rows) || !are_rows(modifiers, n, n_rows) || !are_rows(sides, n, 2) ||
-        !are_rows(relations, n, M->n_relations))
-        return EF_BAD_INPUT;
-    if (setjmp(ws->failed)) return EF_NO_MEMORY;
-    restart(ws);
-    const size_t width = (size_t)state_width(M), fresh = (size_t)fresh_width(M);
-    attachment *items = TAKE(ws, attachment, n);
-    int32_t *rows = TAKE(ws, int32_t, n);
-    float *memory = TAKE(ws, float, (size_t)n * fresh);
-    int at = 0;
-    for (int side = 0; side < 2; side++)
-        for (int i = 0; i < n; i++) {
-            if (sides[i] != side) continue;
-            items[at] = (attachment){states + (size_t)heads[i] * width, states + (size_t)modifiers[i] * width, side,
-                                     (int)relations[i], memory + (size_t)at * fresh};
-            rows[at++] = (int32_t)heads[i];
-        }
-    work_out(M, ws, n, items);
-    for (int i = 0; i < n; i++)
-        make_attachment(M, &items[i], projections + (size_t)rows[i] * (size_t)projection_width(M));
-    return EF_OK;
-}
-
-static int32_t core_score(const ef_member *M, ef_workspace *ws, int32_t n, int32_t n_rows, const int64_t *windows,
-                          const float *projections, float *scores) {
-    if (n < 0 || !are_rows(windows, (int64_t)n * M->n_slots, n_rows)) return EF_BAD_INPUT;
-    if (setjmp(ws->failed)) return EF_NO_MEMORY;
-    restart(ws);
-    const int width = scores_width(M), wanted = 2 * M->n_relations;
-    int32_t *rows = TAKE(ws, int32_t, (size_t)n * M->n_slots);
-    float *found = TAKE(ws, float, (size_t)n * width), **to = TAKE(ws, float *, n);
-    for (int64_t i = 0; i < (int64_t)n * M->n_slots; i++) rows[i] = (int32_t)windows[i];
-    for (int i = 0; i < n; i++) to[i] = found + (size_t)i * width;
-    score_windows(M, ws, n, rows, projections, NULL, to);
-    for (int i = 0; i < n; i++) memcpy(scores + (size_t)i * wanted, to[i], sizeof(float) * (size_t)wanted);
-    return EF_OK;
-}
-
 static void core_activate(float *x, int32_t n, int32_t is_tanh) {  // n: a multiple of 8
     if (is_tanh) tanh_all(x, n);
     else for (int i = 0; i < n; i += V) store(x + i, exp_of(load(x + i)));
@@ -186,8 +129,5 @@ const ef_functions TABLE_OF(EF_ISA) = {
     .encode = core_encode,
     .parse = core_parse,
     .explore = core_explore,
-    .leaves = core_leaves,
-    .attach = core_attach,
-    .score = core_score,
     .activate = core_activate,
 };

@@ -179,9 +179,6 @@ SIGNATURES: Mapping[str, tuple[Any, ...]] = {  # the result, then the arguments
         POINTER(ExploredStruct),
         POINTER(CountsStruct),
     ),
-    "leaves": (STATUS, POINTER(MemberStruct), c_void_p, c_int32, c_void_p, c_void_p, c_void_p),
-    "attach": (STATUS, POINTER(MemberStruct), c_void_p, c_int32, c_int32, *[c_void_p] * 6),
-    "score": (STATUS, POINTER(MemberStruct), c_void_p, c_int32, c_int32, *[c_void_p] * 3),
     "activate": (_VOID, POINTER(c_float), c_int32, c_int32),
 }
 
