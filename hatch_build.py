@@ -109,7 +109,8 @@ def compile_library(sources: Path, output: Path, platform: str) -> None:
     All paths in the commands that could end up in the library are relative, so that the build is reproducible.
     """
     windows = platform.startswith("win")
-    flags = FLAGS + ([] if windows else ["-fPIC"]) + shlex.split(os.environ.get("CFLAGS", ""))
+    given = shlex.split(os.environ.get("CFLAGS", ""))
+    flags = FLAGS + ([] if windows else ["-fPIC"]) + given + ["-fno-fast-math", *ACCURACY]  # the last ones win
     libraries = shlex.split(os.environ.get("LDFLAGS", "")) + ([] if windows else ["-lm"])
     compiler = find_compiler()
     macros = run([*compiler, *flags, "-E", "-dM", "dispatch.c"], sources)

@@ -75,12 +75,13 @@ def load(name: str | PathLike[str], *, engine: str | None = None, precision: str
     return Parser(model, tokenizer=tokenizer, tagger=tagger, engine=parsing)
 
 
-def combine(*names: str | PathLike[str]) -> Parser:
+def combine(*names: str | PathLike[str], engine: str | None = None, precision: str | None = None) -> Parser:
     """Combine parsers that were trained on the same treebank with different seeds into an ensemble.
 
     The score of an action is the mean over the ensemble. It should parse better than each member, and takes as long as
     all of them. If all have taggers, these form an ensemble too. Give names as for :func:`load`, one by one:
-    ``combine("one", "two")``. Raise a :class:`easyfirst.errors.ModelError` if they cannot be combined.
+    ``combine("one", "two")``; ``engine`` and ``precision`` as there. Raise a :class:`easyfirst.errors.ModelError` if
+    they cannot be combined.
     """
     for name in names:
         if not isinstance(name, (str, PathLike)):  # pyright: ignore[reportUnnecessaryIsInstance]
@@ -88,16 +89,19 @@ def combine(*names: str | PathLike[str]) -> Parser:
                 f"a model's name is of type {type(name).__name__}; give names one by one: combine(one, two)"
             )
     called = [_short_name(name, names) for name in names]
-    parsers = [load(name) for name in names]
+    backend = Backend.choose(engine, precision)
+    parsers = [load(name, engine="numpy") for name in names]
     model = make_ensemble([parser.model for parser in parsers], called)
     taggers = [parser.tagger.model for parser in parsers if parser.tagger is not None]
-    tokenizer = next((parser.tokenizer for parser in parsers if parser.tokenizer is not None), None)
+    tokenizers = (Tokenizer(parser.tokenizer.model, backend) for parser in parsers if parser.tokenizer is not None)
+    parsing = make_engine(model.arrays, model.config, model.vocabulary, backend)
     if not taggers:
-        return Parser(model, tokenizer=tokenizer)
+        return Parser(model, tokenizer=next(tokenizers, None), engine=parsing)
     if len(taggers) < len(parsers):
         without = next(name for name, parser in zip(called, parsers, strict=True) if parser.tagger is None)
         raise ModelError(f"{without} has no tagger, and others have one; add it (easyfirst train --parts tagger)")
-    return Parser(model, tokenizer=tokenizer, tagger=Tagger(make_tagger_ensemble(taggers, called)))
+    tagger = Tagger(make_tagger_ensemble(taggers, called), backend)
+    return Parser(model, tokenizer=next(tokenizers, None), tagger=tagger, engine=parsing)
 
 
 def _short_name(name: str | PathLike[str], names: Sequence[str | PathLike[str]]) -> str:
@@ -117,8 +121,7 @@ class Parser:
         tagger: Tagger | None = None,
         engine: Engine | None = None,
     ) -> None:
-        """Make a parser. Without a ``tokenizer`` it cannot read texts; without a ``tagger`` it may need tags
-        (``needs_tags``). ``engine``: an engine with the weights of the model."""
+        """Make a parser. Without a ``tokenizer`` it cannot read texts; without a ``tagger`` it may need tags."""
         self._model = model
         self._engine = engine or make_engine(model.arrays, model.config, model.vocabulary)
         self.tokenizer = tokenizer
@@ -137,7 +140,7 @@ class Parser:
 
     @cached_property
     def _numpy_engine(self) -> NumpyEngine:
-        """The engine for constraints and explanations."""
+        """The engine for constraints, and for explanations of other engines."""
         if isinstance(self._engine, NumpyEngine):
             return self._engine
         return NumpyEngine.of(self._model.arrays, self._model.config, self._model.vocabulary)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import multiprocessing
 import os
+import textwrap
 import threading
 from functools import cache
 
@@ -14,7 +15,7 @@ from easyfirst.parsing.derivation import Derivation
 from easyfirst.parsing.engine import Engine
 from easyfirst.parsing.engine_choice import make_engine
 from easyfirst.treebank.sentence import Sentence
-from tests.native.cores import each_precision, the_core
+from tests.native.cores import each_precision, run_python, the_core
 from tests.parsing.small_parsers import small_parser
 
 N_SENTENCES = 30
@@ -80,3 +81,27 @@ def test_forking_while_a_thread_parses() -> None:
         for thread in threads:
             thread.join()
     assert not wrong
+
+
+def test_the_interpreter_may_exit_while_threads_parse() -> None:
+    """Weights are not freed under the hands of a thread that nobody waits for."""
+    program = """
+        import threading
+        import easyfirst
+        nlp = easyfirst.load("en", engine="native")
+        sentences = [["The", "fox", "jumps", "and", "it", "likes", "apples", "."] * 6] * 60
+        started = threading.Semaphore(0)
+
+        def parse_for_ever():
+            while True:
+                started.release()
+                nlp.parse(sentences)
+
+        for _ in range(2):
+            threading.Thread(target=parse_for_ever, daemon=True).start()
+        for _ in range(4):
+            started.acquire()
+    """
+    for _ in range(3):
+        done = run_python(textwrap.dedent(program))
+        assert done.returncode == 0, done.stderr

@@ -78,10 +78,10 @@ def _is_closed(stream: TextIO | None) -> bool:
 
 def _show_version(wanted: bool) -> None:
     if wanted:
-        from easyfirst.native.backend import Backend
+        from easyfirst.native.backend import Backend, describe_engine
 
         try:
-            engine = Backend.choose().describe()
+            engine = describe_engine(str(Backend.choose()))
         except EasyFirstError as error:
             print(f"error: {error}", file=sys.stderr)
             raise typer.Exit(USER_ERROR) from None

@@ -14,6 +14,7 @@ from typer import Argument, Option
 from easyfirst.cli.loading import set_threads, warn_of_name
 from easyfirst.cli.outputs import check_output, is_terminal
 from easyfirst.model.bundled import bundled_models, find_model
+from easyfirst.native.backend import describe_engine
 
 if TYPE_CHECKING:
     from easyfirst.model.tagger_store import TaggerModel
@@ -152,7 +153,7 @@ def _show(facts: dict[str, Any]) -> None:
     rows = {
         "model": f"{facts['path']} (format {facts['format_version']}{formats}; easyfirst {facts['easyfirst_version']})",
         "preset": facts["preset"],
-        "engine": _engine(facts["engine"]),
+        "engine": describe_engine(facts["engine"]),
         "parts": ", ".join(facts["parts"]),
         "reads": facts["reads"],
         "writes": ", ".join(facts["gives"]),
@@ -200,14 +201,6 @@ def _network(facts: dict[str, Any]) -> str:
     layers = f"BiLSTM {network['bilstm_layers']} x {network['bilstm_dim']}" if "bilstm_dim" in network else ""
     layers = layers or f"BiLSTMs of {network['hidden_dim']} over characters and {network['token_dim']} over tokens"
     return f"{members}{layers}; {facts['parameters']:,} parameters"
-
-
-def _engine(name: str) -> str:
-    """Describe the engine; users should know why the slower one is in use."""
-    from easyfirst.native.library import why_missing
-
-    why = why_missing() if name == "numpy" else None
-    return f"{name}, the slower one, because {why}" if why else name
 
 
 def _size(n_bytes: int) -> str:

@@ -35,7 +35,7 @@ ParserThreads = Annotated[
     Option(
         min=1,
         help="The threads that parse; the output is the same for any number. Default: OMP_NUM_THREADS, or all cores "
-        "that this process may use.",
+        "that this process may use; for --text, 1.",
     ),
 ]
 Misc = Annotated[

@@ -110,7 +110,6 @@ typedef struct {
 
 typedef struct {
     const char *isa;
-    int32_t lanes;
     int32_t sizes[10];  // of the structures above, in order
     ef_workspace *(*workspace_new)(uint64_t limit);
     void (*workspace_free)(ef_workspace *);

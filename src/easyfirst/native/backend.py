@@ -18,7 +18,7 @@ class Backend(NamedTuple):
 
     core: Core | None  # None: NumPy
     precision: str = DEFAULT_PRECISION
-    is_required: bool = False  # whether NumPy may step in where the core cannot run a network
+    is_required: bool = False  # True: it is an error if the core cannot run a network; False: NumPy does
 
     @classmethod
     def choose(cls, engine: str | None = None, precision: str | None = None) -> Backend:
@@ -30,6 +30,11 @@ class Backend(NamedTuple):
         if engine == "native" and core is None:
             raise ConfigError(f"there is no native engine: {why_missing()}; use engine 'numpy'")
         return cls(core, precision, is_required=engine == "native")
+
+    @classmethod
+    def exact(cls) -> Backend:
+        """Return the default backend with 32-bit weights, for training: its scores are those of the trained weights."""
+        return cls.choose(precision="float32")
 
     def core_for(self, rnn: str) -> Core | None:
         """Return the core if it runs networks of this kind of RNN, or None if NumPy does."""
@@ -51,10 +56,12 @@ class Backend(NamedTuple):
     def __str__(self) -> str:
         return "numpy" if self.core is None else f"native ({self.core.isa}, {self.precision})"
 
-    def describe(self) -> str:
-        """Return the name for users, who should know why the slower engine is in use."""
-        why = why_missing() if self.core is None else None
-        return f"{self}: {why}" if why else str(self)
+
+def describe_engine(name: str) -> str:
+    """Describe an engine to users, who should know why the slower one is in use."""
+    if name != "numpy" or os.environ.get(ENGINE_VARIABLE) == "numpy" or (why := why_missing()) is None:
+        return name
+    return f"{name} (slower, because {why})"
 
 
 def _chosen(given: str | None, variable: str, what: str, choices: tuple[str, ...]) -> str | None:

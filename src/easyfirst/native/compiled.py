@@ -56,6 +56,8 @@ class Member:
         vector, n_layers = len(weights.padding), len(weights.layers)
         has_halves = words or not n_layers  # those of the BiLSTM, or e_l and e_r
         self.vector = Places.of(vector // 2, vector // 2) if has_halves else Places.of(vector)
+        if self.encoder is not None and self.encoder.places.size != self.vector.size:
+            raise ValueError("the word encoder and the tree encoder must have vectors of the same width")
         self.tree = Places.of(weights.output_dim, weights.output_dim)  # e_l and e_r
         self.hidden = Places.of(len(network.scorer.unlabelled))  # of MLP_U, and of MLP_L
         n_relations, dim = network.scorer.n_relations, self.tree.size // 2

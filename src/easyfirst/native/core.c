@@ -116,7 +116,6 @@ static void core_activate(float *x, int32_t n, int32_t is_tanh) {  // n: a multi
 
 const ef_functions TABLE_OF(EF_ISA) = {
     .isa = NAME_OF(EF_ISA),
-    .lanes = LANES,
     .sizes = {sizeof(ef_block), sizeof(ef_layer), sizeof(ef_encoder), sizeof(ef_words), sizeof(ef_member),
               sizeof(ef_steps), sizeof(ef_teacher), sizeof(ef_explored), sizeof(ef_decision), sizeof(ef_counts)},
     .workspace_new = workspace_new,

@@ -80,7 +80,7 @@ INLINE iwide pairs_of(const int8_t *w) {
 }
 INLINE iwide dot2(iwide sum, iwide x, iwide w) { return sum + (x << 16 >> 16) * (w << 16 >> 16) + (x >> 16) * (w >> 16); }
 #endif
-#ifndef HAS_DOT4  // 7-bit activations take the way of 14-bit ones, with the same result
+#ifndef HAS_DOT4  // 7-bit activations are stored like 14-bit ones, with the same result
 #define HAS_DOT4 0
 INLINE iwide dot4(iwide sum, iwide x, iwide w) { return dot2(sum, x, w); }
 #endif

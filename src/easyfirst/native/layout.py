@@ -29,7 +29,7 @@ class Places(NamedTuple):
 
     @classmethod
     def of(cls, *dims: int, padded: bool = True) -> Places:
-        """Lay out vectors of these sizes side by side, each padded unless told otherwise."""
+        """Lay out vectors of these sizes side by side, each padded by default."""
         sizes = [-(-dim // WIDTH) * WIDTH if padded else dim for dim in dims]
         starts = np.cumsum([0, *sizes])
         where = [start + np.arange(dim) for start, dim in zip(starts[:-1], dims, strict=True)]

@@ -7,6 +7,8 @@ from __future__ import annotations
 
 import ctypes
 import os
+import threading
+import weakref
 from collections.abc import Generator, Mapping
 from contextlib import contextmanager
 from ctypes import POINTER, c_char_p, c_double, c_float, c_int32, c_int64, c_uint64, c_void_p
@@ -186,7 +188,6 @@ SIGNATURES: Mapping[str, tuple[Any, ...]] = {  # the result, then the arguments
 class _Table(ctypes.Structure):
     _fields_ = (
         ("isa", c_char_p),
-        ("lanes", c_int32),
         ("sizes", c_int32 * len(STRUCTURES)),
         *((name, ctypes.CFUNCTYPE(*signature)) for name, signature in SIGNATURES.items()),
     )
@@ -207,9 +208,8 @@ class Core:
         if tuple(functions.sizes) != tuple(map(ctypes.sizeof, STRUCTURES)):
             raise OSError("the compiled core is of another version")
         self._library = library  # keeps it loaded
-        self._workspaces: list[int] = []
+        self._threads = threading.local()  # the free workspaces of each thread, which end with it
         self.isa: str = functions.isa.decode()
-        self.lanes: int = functions.lanes
         for name in SIGNATURES:
             setattr(self, f"_{name}", getattr(functions, name))
 
@@ -220,14 +220,12 @@ class Core:
     @contextmanager
     def workspace(self) -> Generator[int]:
         """Lend a workspace, which only one call may use at a time."""
+        free: list[Workspace] = self._threads.__dict__.setdefault("free", [])
+        workspace = free.pop() if free else Workspace(self)
         try:
-            workspace = self._workspaces.pop()
-        except IndexError:
-            workspace = self.new_workspace()
-        try:
-            yield workspace
+            yield workspace.address
         finally:
-            self._workspaces.append(workspace)
+            free.append(workspace)
 
     def new_workspace(self, limit: int = 0) -> int:
         """Make a workspace, which may take ``limit`` bytes of memory (0: any number)."""
@@ -236,9 +234,22 @@ class Core:
             raise MemoryError("the compiled core cannot allocate memory")
         return workspace
 
+    def frees(self, owner: object, function: str, address: int) -> None:
+        """Call a function of the table with an address when its owner is gone. When the interpreter exits, the memory
+        is left to the system: threads may still be at work in the core."""
+        weakref.finalize(owner, self.function(function), address).atexit = False
+
     def call(self, name: str, *arguments: Any) -> None:
         """Call a function of the table that returns a status, and raise an error if it failed."""
         check(getattr(self, f"_{name}")(*arguments))
+
+
+class Workspace:
+    """The memory of one call at a time."""
+
+    def __init__(self, core: Core) -> None:
+        self.address = core.new_workspace()
+        core.frees(self, "workspace_free", self.address)
 
 
 def check(status: int) -> None:

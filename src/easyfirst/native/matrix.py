@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ctypes
-import weakref
 from collections.abc import Sequence
 from typing import Any
 
@@ -25,7 +24,7 @@ class Weights:
         check(core.function(make)(*arguments, ctypes.byref(made)))
         assert made.value is not None
         self.address: int = made.value
-        weakref.finalize(self, core.function("matrix_free"), made.value)
+        core.frees(self, "matrix_free", made.value)
 
     def product(self, x: Floats) -> npt.NDArray[np.float32]:
         """Return x @ weights + bias: (m, k) -> (m, n)."""

@@ -1,5 +1,5 @@
 // Memory: a workspace hands out pieces that are valid until a call ends, and keeps its blocks for the next call,
-// because fresh pages from the system cost as much as a gate. A call that runs out of memory jumps back to its start.
+// because fresh pages from the system take time. A call that runs out of memory jumps back to its start.
 #include <setjmp.h>
 #include <stdlib.h>
 #include <string.h>
@@ -80,13 +80,13 @@ static void *take(ef_workspace *ws, size_t n, size_t size) {
 
 static mark here(const ef_workspace *ws) { return (mark){ws->top, ws->top ? ws->top->used : 0}; }
 
-// Give back everything that was taken since the mark. Blocks added since then are kept if the mark is an empty one.
+// Give back everything that was taken since the mark. Of the blocks added since then, the first one is kept.
 static void release(ef_workspace *ws, mark m) {
     while (ws->top != m.top && ws->top->below != m.top) drop_block(ws);
     if (ws->top == m.top) {
         if (ws->top) ws->top->used = m.used;
     } else {
-        ws->top->used = 0;  // one newer and larger block stays
+        ws->top->used = 0;
     }
 }
 

@@ -54,7 +54,7 @@ static ef_matrix *plain_matrix(int32_t k, int32_t n, int32_t precision) {
 
 static int32_t matrix_new(int32_t k, int32_t n, int32_t precision, ef_matrix **made) {
     *made = NULL;
-    if (k <= 0 || n <= 0 || n > (1 << 28) || precision < EF_FLOAT32 || precision > EF_INT8_A7) return EF_BAD_INPUT;
+    if (k <= 0 || k > (1 << 16) || n <= 0 || n > (1 << 28) || precision < EF_FLOAT32 || precision > EF_INT8_A7) return EF_BAD_INPUT;
     ef_matrix *M = plain_matrix(k, n, precision);
     if (!M) return EF_NO_MEMORY;
     size_t columns = (size_t)M->n_panels * PANEL;

@@ -12,6 +12,10 @@
 #include <arm_neon.h>
 #endif
 
+#if __BYTE_ORDER__ != __ORDER_LITTLE_ENDIAN__
+#error "the layout of 8-bit weights needs a little-endian machine; NumPy does the work on others"
+#endif
+
 #define INLINE static inline __attribute__((always_inline))
 #define PADDED(n, to) (((n) + (to) - 1) / (to) * (to))
 

@@ -1,4 +1,4 @@
-"""Makes engines: the one place that decides which engine parses with given weights."""
+"""Makes the engine that parses with the weights of a model."""
 
 from __future__ import annotations
 

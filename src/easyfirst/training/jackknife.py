@@ -31,6 +31,7 @@ from easyfirst.model.part import TAGGER
 from easyfirst.model.shared_vectors import SharedVectors
 from easyfirst.model.tagger_config import TaggerConfig, TaggerTraining
 from easyfirst.model.tagger_store import load_tagger
+from easyfirst.native.backend import Backend
 from easyfirst.text.tagging import Tagger, Tags
 from easyfirst.training.checkpoint import FILE, has_checkpoint
 from easyfirst.training.tagger_task import TaggerTask, accuracies
@@ -228,7 +229,7 @@ def run_fold(fold: Fold, progress: Progress | None = None) -> FoldResult:
     out, same = fold.run / TAGGER, {"jackknife": fold.fingerprint}
     task = TaggerTask(fold.others, fold.config, fold.training, vectors=fold.vectors, out=out, fingerprint=same)
     TrainingLoop(task, fold.run, resume=has_checkpoint(fold.run)).run(progress or Silent())
-    tagger = Tagger(load_tagger(out, fold.vectors))
+    tagger = Tagger(load_tagger(out, fold.vectors), Backend.exact())
     predicted = tagger.predict([sentence.forms for sentence in fold.held_out])
     accuracy = accuracies(fold.held_out, predicted)
     content = {"fingerprint": fold.fingerprint, "tags": list(predicted), "accuracy": accuracy}

@@ -30,6 +30,7 @@ from easyfirst.model.parser_store import (
 )
 from easyfirst.model.parser_vocabulary import ParserVocabulary
 from easyfirst.model.part import installed_version
+from easyfirst.native.backend import Backend
 from easyfirst.nn.arrays import Floats, Ints
 from easyfirst.parsing.engine_choice import make_engine
 from easyfirst.parsing.finishing import finish
@@ -140,7 +141,7 @@ class ParserTask:
         if self.data.dev is None:
             return None
         sentences, scorer = self.data.dev.sentences, Scorer()
-        derivations = make_engine(arrays, self.config, self.vocabulary).derive(sentences)
+        derivations = make_engine(arrays, self.config, self.vocabulary, Backend.exact()).derive(sentences)
         for gold, derivation in zip(sentences, derivations, strict=True):
             heads, relations = finish(derivation)
             scorer.add(
@@ -170,7 +171,8 @@ class ParserTask:
             return
         model = load_parser(self.job.out)
         if model.calibration is None:
-            derivations = make_engine(model.arrays, model.config, model.vocabulary).derive(dev.sentences)
+            engine = make_engine(model.arrays, model.config, model.vocabulary, Backend.exact())
+            derivations = engine.derive(dev.sentences)
             parses = [Parse.of(s, s, derivation) for s, derivation in zip(dev.sentences, derivations, strict=True)]
             tags = "predicted" if self.data.has_predicted_tags else "given"
             store_calibration(self.job.out, *calibrate(parses, dev.sentences, file=dev.path, tags=tags))

@@ -21,6 +21,7 @@ from easyfirst.model.shared_vectors import save_shared_vectors
 from easyfirst.model.tagger_config import TaggerConfig, TaggerTraining
 from easyfirst.model.tagger_store import join_taggers, load_tagger, save_tagger
 from easyfirst.model.tokenizer_config import TokenizerConfig, TokenizerTraining
+from easyfirst.native.backend import Backend
 from easyfirst.text.tagging import Tagger
 from easyfirst.training.checkpoint import FILE as CHECKPOINT
 from easyfirst.training.checkpoint import has_checkpoint
@@ -148,13 +149,13 @@ class _Pipeline:
             model = join_taggers([load_tagger(run / TAGGER, data.shared_vectors) for run in folders])
             save_tagger(out / TAGGER, model)
             if data.dev is not None:
-                predicted = Tagger(model).predict([sentence.forms for sentence in data.dev.sentences])
+                predicted = Tagger(model, Backend.exact()).predict([sentence.forms for sentence in data.dev.sentences])
                 self.progress.ensemble_end(n_members, accuracies(data.dev.sentences, predicted))
         return history
 
     def _tagged(self, data: TrainingData) -> TrainingData:
         """Replace the tags by predicted ones."""
-        tagger = Tagger(load_tagger(self.job.out / TAGGER, data.shared_vectors))
+        tagger = Tagger(load_tagger(self.job.out / TAGGER, data.shared_vectors), Backend.exact())
         training = self.config.tagger_training
         train = jackknife(
             data.train.sentences,

@@ -17,6 +17,7 @@ from easyfirst.model.shared_vectors import SharedVectors
 from easyfirst.model.tagger_config import TaggerConfig, TaggerTraining
 from easyfirst.model.tagger_store import TaggerModel, initial_tagger, look_up, save_tagger
 from easyfirst.model.tagger_vocabulary import TaggerVocabulary
+from easyfirst.native.backend import Backend
 from easyfirst.nn.arrays import Floats, Ints
 from easyfirst.nn.characters import Spelling, spell
 from easyfirst.nn.sequences import Drop, Packing
@@ -88,7 +89,7 @@ class TaggerTask(SupervisedTask):
         """Return the accuracies on the dev sentences; see :func:`accuracies`."""
         if self.dev is None:
             return None
-        tagger = Tagger(replace(self.model, arrays=arrays))
+        tagger = Tagger(replace(self.model, arrays=arrays), Backend.exact())
         return accuracies(self.dev, tagger.predict([sentence.forms for sentence in self.dev]))
 
     def save(self, arrays: Mapping[str, Floats], epoch: int) -> None:

@@ -23,6 +23,7 @@ from easyfirst.model.settings import TrainingSettings
 from easyfirst.model.tokenizer_config import TokenizerConfig
 from easyfirst.model.tokenizer_store import TokenizerModel, initial_tokenizer, save_tokenizer
 from easyfirst.model.tokenizer_vocabulary import SPACE, Characters, TokenizerVocabulary, is_rewritten
+from easyfirst.native.backend import Backend
 from easyfirst.nn import tokenizer_network as network
 from easyfirst.nn.arrays import Bools, Floats, Ints
 from easyfirst.nn.sequences import Drop, Packing, span_states
@@ -238,7 +239,7 @@ class TokenizerTask(SupervisedTask):
         if self._dev is None:
             return None
         gold, text = self._dev
-        tokens = Tokenizer(TokenizerModel(self.config, self.vocabulary, arrays)).tokenize(text)
+        tokens = Tokenizer(TokenizerModel(self.config, self.vocabulary, arrays), Backend.exact()).tokenize(text)
         system = SpannedText.of(sentences_of(text, tokens))
         scores = {
             "tokens": _f1(set(gold.tokens) & set(system.tokens), gold.tokens, system.tokens),
