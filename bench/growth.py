@@ -95,8 +95,8 @@ def main() -> None:
     if options.stream:
         print(json.dumps(stream(options.model, options.treebank, options.stream)))
         return
+    sizes = by_corpus_size(options.model, options.treebank)  # first: the peak of a process includes its parent's memory
     lengths = by_length(options.model, options.treebank, options.rounds)
-    sizes = by_corpus_size(options.model, options.treebank)
     least = {size: min(costs.values()) for size, costs in lengths.items()}
     least_size = min(result["cost"] for result in sizes.values())
     result = {
