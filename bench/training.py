@@ -136,6 +136,7 @@ def main() -> None:
     arguments.add_argument("--train", type=Path, required=True)
     arguments.add_argument("--dev", type=Path, required=True)
     arguments.add_argument("--run", type=Path, required=True)
+    arguments.add_argument("--name", default="training", help="the name of the files of the result")
     arguments.add_argument("--rounds", type=int, default=3)
     arguments.add_argument("--phase", choices=PHASES, help=argparse.SUPPRESS)
     options = arguments.parse_args()
@@ -165,7 +166,7 @@ def main() -> None:
         "share of the time",
         "peak MB",
     )
-    report.write("training", result, header, rows)
+    report.write(options.name, result, header, rows)
 
 
 if __name__ == "__main__":
