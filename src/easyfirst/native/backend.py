@@ -28,7 +28,7 @@ class Backend(NamedTuple):
         precision = _chosen(precision, PRECISION_VARIABLE, "precision", tuple(PRECISIONS)) or DEFAULT_PRECISION
         core = None if engine == "numpy" else find_core()
         if engine == "native" and core is None:
-            raise ConfigError(f"there is no native engine: {why_missing()}; use engine 'numpy'")
+            raise ConfigError(f"there is no native engine: {why_missing()}; else use engine 'numpy'")
         return cls(core, precision, is_required=engine == "native")
 
     @classmethod

@@ -277,7 +277,7 @@ def _find() -> Core | str:
     else:
         path = next((file for name in NAMES if (file := Path(__file__).parent / name).is_file()), None)
     if path is None:
-        return "this installation has no compiled core"
+        return "this installation has no compiled core; install a C compiler, then reinstall easyfirst"
     return _load(str(path), os.environ.get(ISA_VARIABLE) or None)
 
 
