@@ -16,6 +16,7 @@ from easyfirst.model.parser_config import preset
 from easyfirst.model.tagger_config import TaggerConfig, TaggerTraining
 from easyfirst.model.tagger_store import load_tagger
 from easyfirst.model.tokenizer_config import TokenizerConfig, TokenizerTraining
+from easyfirst.native.backend import Backend
 from easyfirst.parser import load
 from easyfirst.text.tagging import Tagger
 from easyfirst.training.data import Job
@@ -134,7 +135,8 @@ def pair(tmp_path_factory: pytest.TempPathFactory) -> Path:
     assert listener.heard == EPOCHS_OF_PAIR
     assert [line["epoch"] for line in histories["tagger"]] == [1, 2, 1, 2]
     dev = list(read_conllu(DEV))
-    predicted = Tagger(load_tagger(path / "tagger", None)).predict([sentence.forms for sentence in dev])
+    tagger = Tagger(load_tagger(path / "tagger", None), Backend.exact())
+    predicted = tagger.predict([sentence.forms for sentence in dev])
     assert listener.joined == [(2, accuracies(dev, predicted))]
     return path
 
