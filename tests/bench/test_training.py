@@ -1,4 +1,4 @@
-"""How the rounds of the training benchmark are put together."""
+"""The summary of the rounds of the training benchmark."""
 
 from __future__ import annotations
 
