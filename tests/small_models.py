@@ -49,6 +49,6 @@ def small_tagger(vectors: SharedVectors | None = None, *, kinds: tuple[str, ...]
         word_dim=4, character_dim=4, spelling_dim=4, bilstm_dim=4, external_dim=vectors.dim if vectors else 0
     )
     vocabulary = TaggerVocabulary.of(list(read_conllu(TREEBANK)), min_count=config.min_count)
-    vocabulary = replace(vocabulary, tags={kind: vocabulary.tags[kind] for kind in kinds})
+    vocabulary = replace(vocabulary, outputs={kind: vocabulary.outputs[kind] for kind in kinds}, known_lemmas={})
     arrays = initial_tagger(config, vocabulary, np.random.default_rng(2))
     return Tagger(TaggerModel(config, vocabulary, arrays, vectors))

@@ -177,7 +177,7 @@ def test_members_decide_by_the_product_of_their_probabilities() -> None:
         ]
         for forms in sentences:
             (found,) = Tagger(join_taggers(members)).predict([forms])
-            for kind, tags in model.vocabulary.tags.items():
+            for kind, tags in model.vocabulary.outputs.items():
                 one, other = (probabilities(member, forms)[kind] for member in members)
                 assert found[kind] == tuple(tags[number] for number in (one * other).argmax(axis=1))
                 outvoted += int((one.argmax(axis=1) != other.argmax(axis=1)).sum())

@@ -168,7 +168,7 @@ def test_tags_replace_only_their_columns() -> None:
 
 def test_tags_that_do_not_fit_are_refused() -> None:
     sentence = Sentence.from_words(["a", "b"])
-    with pytest.raises(InputError, match="1 xpos tags for a sentence of 2 words"):
+    with pytest.raises(InputError, match="1 xpos for a sentence of 2 words"):
         sentence.with_tags(xpos=["DT"])
     with pytest.raises(InputError, match="tab or a line end"):
         sentence.with_tags(upos=["A\tB", "C"])

@@ -14,6 +14,7 @@ from typer import Argument, Option
 from easyfirst.cli.loading import set_threads, warn_of_name
 from easyfirst.cli.outputs import check_output, is_terminal
 from easyfirst.model.bundled import bundled_models, find_model
+from easyfirst.model.lexicon import column_name
 from easyfirst.native.backend import describe_engine
 
 if TYPE_CHECKING:
@@ -87,7 +88,7 @@ def describe(path: Path, parser: Parser | None = None) -> dict[str, Any]:
         "parts": [name for name, part in (("tokenizer", parser.tokenizer), ("tagger", parser.tagger)) if part]
         + ["parser"],
         "reads": _reads(parser),
-        "gives": [*(kind.upper() for kind in (parser.tagger.kinds if parser.tagger else ())), "HEAD", "DEPREL"],
+        "gives": [*map(column_name, parser.tagger.kinds if parser.tagger else ()), "HEAD", "DEPREL"],
         "needs_tags": list(parser.needs_tags),
         "words": len(model.vocabulary.words),
         "tags": {kind: len(rows) for kind, rows in model.vocabulary.tags.items()},

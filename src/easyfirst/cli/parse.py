@@ -52,7 +52,7 @@ def parse(
     ] = None,
     deps: Annotated[bool, Option("--deps", help="Write the tree to the column DEPS as well.")] = False,
     write_tags: Annotated[
-        bool, Option("--write-tags", help="In CoNLL-U, fill in UPOS and XPOS where the input has none.")
+        bool, Option("--write-tags", help="In CoNLL-U, fill in LEMMA, UPOS, XPOS and FEATS where the input has none.")
     ] = False,
     confidence: Annotated[
         bool,

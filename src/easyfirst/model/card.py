@@ -9,6 +9,7 @@ from dataclasses import asdict, dataclass
 from pathlib import PurePath
 from typing import TYPE_CHECKING
 
+from easyfirst.model.lexicon import column_name
 from easyfirst.model.parser_config import ParserConfig
 from easyfirst.model.part import installed_version
 from easyfirst.treebank.scores import Scores
@@ -141,8 +142,8 @@ def licence_in(card: str) -> str | None:
 
 
 def _summary(config: ParserConfig) -> str:
-    tags = {"none": "no tags", "upos": "UPOS tags", "xpos": "XPOS tags", "both": "UPOS and XPOS tags"}
-    reads = f"It reads words and {tags[config.network.tags]}; preset `{config.preset}`."
+    columns = " and ".join(map(column_name, config.network.tag_kinds)) or "no tags"
+    reads = f"It reads words and {columns}; preset `{config.preset}`."
     return (
         "A dependency parser for easyfirst: easy-first, bottom-up parsing with hierarchical tree LSTMs\n"
         f"(Kiperwasser & Goldberg, TACL 2016). {reads}\n"

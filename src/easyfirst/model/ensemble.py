@@ -93,6 +93,6 @@ def _with_tags(arrays: Mapping[str, Floats], own: ParserVocabulary, wanted: Pars
     """Return a member's arrays with a row for each tag of a larger vocabulary."""
     tables: dict[str, Floats] = {}
     for kind, tags in wanted.tags.items():
-        rows = [UNKNOWN, *(own.tags[kind].get(tag, UNKNOWN) for tag in tags)]
+        rows = [UNKNOWN, *own.tag_ids(kind, list(tags)).tolist()]
         tables[f"words.{kind}"] = arrays[f"words.{kind}"][rows]
     return {**arrays, **tables}

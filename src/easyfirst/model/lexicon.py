@@ -37,9 +37,14 @@ def external_ids(rows: Mapping[str, int], forms: Iterable[str]) -> Ints:
 
 
 def tags_of(sentence: Sentence, kind: str) -> Sequence[str]:
-    """Return the tags of one kind: a column of the sentence, such as "upos"."""
+    """Return one column of the sentence, such as "upos"."""
     tags: tuple[str, ...] = getattr(sentence, kind)
     return tags
+
+
+def column_name(kind: str) -> str:
+    """Return the name of a column in CoNLL-U."""
+    return "LEMMA" if kind == "lemmas" else kind.upper()
 
 
 def distinct_forms(words: Sequence[str]) -> tuple[list[str], Ints]:

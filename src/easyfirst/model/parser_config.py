@@ -17,7 +17,16 @@ from easyfirst.model.settings import MAX_LAYERS, MAX_SIZE, build_settings, check
 from easyfirst.nn.members import MAX_MEMBERS
 from easyfirst.nn.rnn import CELLS
 
-TAGS = {"none": (), "upos": ("upos",), "xpos": ("xpos",), "both": ("upos", "xpos")}  # the columns of each choice
+TAGS: Mapping[str, tuple[str, ...]] = {  # the columns of each choice
+    "none": (),
+    "upos": ("upos",),
+    "xpos": ("xpos",),
+    "both": ("upos", "xpos"),
+    "feats": ("feats",),
+    "upos+feats": ("upos", "feats"),
+    "xpos+feats": ("xpos", "feats"),
+    "all": ("upos", "xpos", "feats"),
+}
 
 
 @dataclass(frozen=True, slots=True)

@@ -22,10 +22,12 @@ from easyfirst.model.shared_vectors import SharedVectors, load_shared_vectors, s
 from easyfirst.model.weight_files import check_arrays, dequantize
 from easyfirst.nn.arrays import Floats
 from easyfirst.nn.members import join_members
+from easyfirst.nn.parser_network import TAG_KINDS
 from easyfirst.nn.rnn import CELLS
 
 EXTERNAL = "words.external"
-TABLES = ("words.embedding", EXTERNAL, "words.upos", "words.xpos", "characters.embedding")  # with sparse gradients
+TAG_TABLES = tuple(f"words.{kind}" for kind in TAG_KINDS)
+TABLES = ("words.embedding", EXTERNAL, *TAG_TABLES, "characters.embedding")  # with sparse gradients
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,7 +132,7 @@ def initial_parser(
             arrays[name] = glorot(rng, shape[-1], 0, shape)
         elif name in TABLES:
             arrays[name] = embedding(rng, *shape)
-            if name in ("words.upos", "words.xpos"):
+            if name in TAG_TABLES:
                 arrays[name][0] = 0  # the unknown tag does not occur in training
         else:
             fan_out = shape[-1] // 2 if name == "scorer.hidden" else shape[-1]  # MLP_U and MLP_L share this matrix

@@ -1,4 +1,4 @@
-"""The parser's vocabulary: words, tags, relations, characters and the words of external vectors.
+"""The parser's vocabulary: words, tags, features, relations, characters and the words of external vectors.
 
 For the word embedding, forms are lower-cased and numbers become one token ("1990", "3.14" and "1,000", but not "3rd").
 External vectors are looked up by the form as written, then normalised. Row 0 of every table is the unknown.
@@ -14,7 +14,9 @@ from typing import Any
 import numpy as np
 
 from easyfirst.json_values import checking, distinct_strings, list_of, scalar, table
+from easyfirst.model.features import nearest_bundle
 from easyfirst.model.lexicon import (
+    UNKNOWN,
     distinct_forms,
     external_ids,
     ids_of,
@@ -81,14 +83,21 @@ class ParserVocabulary:
         forms = [form for sentence in sentences for form in sentence.forms]
         external = None if self.external is None else external_ids(self.external, forms)
         tags = tuple(
-            ids_of(rows, (tag for sentence in sentences for tag in tags_of(sentence, kind)))
-            for kind, rows in self.tags.items()
+            self.tag_ids(kind, [tag for sentence in sentences for tag in tags_of(sentence, kind)]) for kind in self.tags
         )
         word_ids = ids_of(self.words, map(normalise, forms))
         if self.characters is None:
             return WordIds(word_ids, external, tags)
         distinct, numbers = distinct_forms(forms)
         return WordIds(word_ids, external, tags, numbers, spelling_of(distinct, self.characters))
+
+    def tag_ids(self, kind: str, tags: Sequence[str]) -> Ints:
+        """Return the rows of tags. A bundle of features that training had not is read as the most similar one."""
+        rows = self.tags[kind]
+        if kind == "feats":
+            unseen = {bundle: nearest_bundle(bundle, rows) for bundle in set(tags) - rows.keys()} if rows else {}
+            return np.array([rows.get(bundle) or unseen.get(bundle, UNKNOWN) for bundle in tags], dtype=np.int64)
+        return ids_of(rows, tags)
 
     def to_dict(self) -> dict[str, Any]:
         """Return the vocabulary as JSON values."""

@@ -49,9 +49,9 @@ def tagger_shapes(config: TaggerConfig, vocabulary: TaggerVocabulary) -> dict[st
     for number in range(config.bilstm_layers):
         shapes |= rnn_shapes(f"tagger.rnn{number}", input_dim, config.bilstm_dim, 1)
         input_dim = 2 * config.bilstm_dim
-    for kind, tags in vocabulary.tags.items():
-        shapes[f"tagger.{kind}"] = (2 * config.bilstm_dim, len(tags))
-        shapes[f"tagger.{kind}_bias"] = (len(tags),)
+    for kind, names in vocabulary.outputs.items():
+        shapes[f"tagger.{kind}"] = (2 * config.bilstm_dim, len(names))
+        shapes[f"tagger.{kind}_bias"] = (len(names),)
     return join_members([shapes] * config.members)
 
 

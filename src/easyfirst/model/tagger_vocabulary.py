@@ -1,45 +1,74 @@
-"""The tagger's vocabulary: words, characters and tags, with their row numbers."""
+"""The tagger's vocabulary: words, characters, and what it can predict in each column."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 
 from easyfirst.errors import DataError
 from easyfirst.json_values import checking, distinct_strings, table
+from easyfirst.model.features import Features, attributes_of
+from easyfirst.model.lemma_scripts import check_script, script_of
 from easyfirst.model.lexicon import ids_of, normalise, numbered, ranked_names, rows_from_json, tags_of
 from easyfirst.nn.arrays import Ints
-from easyfirst.nn.parser_network import TAG_KINDS
+from easyfirst.nn.tagger_network import OUTPUTS
 from easyfirst.treebank.sentence import Sentence
 
+MIN_SCRIPT_COUNT = 2  # rarer lemma scripts are not learnt
+MIN_SHARE = 0.9  # the share of a script among those of a form and a tag that makes it the known one
+COLUMNS = ("upos", "xpos", "feats", "lemmas")  # the columns that a tagger can predict
 
-@dataclass(frozen=True, slots=True)
+
+@dataclass(frozen=True)
 class TaggerVocabulary:
     """Names and their row numbers; row 0 of words and characters is the unknown."""
 
     words: Mapping[str, int]  # normalised form -> row, from 1
     characters: Mapping[str, int]  # from 1
-    tags: Mapping[str, tuple[str, ...]]  # kind -> tags; their rows count from 0
+    outputs: Mapping[str, tuple[str, ...]]  # the names in each output of the network; their rows count from 0
+    known_lemmas: Mapping[str, Mapping[str, int]] = field(default_factory=dict[str, Mapping[str, int]])
+    """The lemma scripts of words seen in training, which need no prediction: tag -> form -> row of the script."""
 
     @classmethod
     def of(cls, sentences: Sequence[Sentence], *, min_count: int) -> TaggerVocabulary:
-        """Collect the vocabulary of a treebank, most frequent first. Kinds of tags that no word has are left out."""
+        """Collect the vocabulary of a treebank, most frequent first. Columns that no word has are left out."""
         words = Counter(normalise(form) for sentence in sentences for form in sentence.forms)
         characters = Counter(character for sentence in sentences for form in sentence.forms for character in form)
-        tags = {kind: Counter(tag for s in sentences for tag in tags_of(s, kind) if tag != "_") for kind in TAG_KINDS}
-        if not any(tags.values()):
+        outputs: dict[str, Sequence[str]] = {}
+        for kind in ("upos", "xpos"):
+            outputs[kind] = ranked_names(Counter(tag for s in sentences for tag in tags_of(s, kind) if tag != "_"))
+        if not any(outputs.values()):
             raise DataError("the treebank has neither UPOS nor XPOS tags; fill in at least one of these columns")
+        if features := Features.of(bundle for sentence in sentences for bundle in sentence.feats):
+            outputs |= {"feats": features.bundles, "features": features.names}
+        scripts = Counter(script for sentence in sentences for script in lemma_scripts(sentence) if script)
+        outputs["lemmas"] = ranked_names(scripts, MIN_SCRIPT_COUNT)
+        kind = "upos" if outputs["upos"] else "xpos"
         return cls(
             words=numbered(ranked_names(words, min_count)),
             characters=numbered(ranked_names(characters, min_count)),
-            tags={kind: tuple(ranked_names(counter)) for kind, counter in tags.items() if counter},
+            outputs={kind: tuple(names) for kind, names in outputs.items() if names},
+            known_lemmas=_known_lemmas(sentences, kind, numbered(outputs["lemmas"], 0)),
         )
 
     @property
     def kinds(self) -> tuple[str, ...]:
-        return tuple(self.tags)
+        """The columns that the tagger predicts."""
+        return tuple(kind for kind in COLUMNS if kind in self.outputs)
+
+    @property
+    def tag_kind(self) -> str:
+        """The column of the tags by which lemmas are known."""
+        return self.kinds[0]
+
+    @cached_property
+    def features(self) -> Features | None:
+        if "feats" not in self.outputs:
+            return None
+        return Features.from_names(self.outputs["feats"], self.outputs["features"])
 
     def word_ids(self, forms: Iterable[str]) -> Ints:
         """Return the rows of words in the embedding table."""
@@ -47,15 +76,62 @@ class TaggerVocabulary:
 
     def to_dict(self) -> dict[str, Any]:
         """Return the vocabulary as JSON values."""
-        tags = {kind: list(names) for kind, names in self.tags.items()}
-        return {"words": list(self.words), "characters": list(self.characters), "tags": tags}
+        outputs = {kind: list(names) for kind, names in self.outputs.items()}
+        known = {tag: dict(rows) for tag, rows in self.known_lemmas.items()}
+        content = {"words": list(self.words), "characters": list(self.characters), "tags": outputs}
+        return content | ({"known_lemmas": known} if known else {})
 
     @classmethod
     def from_dict(cls, values: Mapping[str, Any]) -> TaggerVocabulary:
         """Undo :meth:`to_dict`; raise a :class:`ModelError` if something is missing or of the wrong type."""
         with checking("the vocabulary"):
-            tags = {kind: tuple(distinct_strings(t, kind)) for kind, t in table(values["tags"], "tags").items()}
-            if not tags or not all(tags.values()) or list(tags) != [kind for kind in TAG_KINDS if kind in tags]:
-                raise ValueError("tags must be of the kinds upos and xpos")
+            outputs = {kind: tuple(distinct_strings(t, kind)) for kind, t in table(values["tags"], "tags").items()}
+            if not {"upos", "xpos"} & outputs.keys() or not all(outputs.values()):
+                raise ValueError("there must be tags of the kinds upos or xpos")
+            if list(outputs) != [kind for kind in OUTPUTS if kind in outputs]:
+                raise ValueError(f"tags must be of the kinds {', '.join(OUTPUTS)}, in this order")
+            if ("feats" in outputs) != ("features" in outputs):
+                raise ValueError("there must be both feats and features, or neither")
             words, characters = (rows_from_json(values[name], name) for name in ("words", "characters"))
-            return cls(words, characters, tags)
+            known = table(values.get("known_lemmas", {}), "known_lemmas")
+            scripts = outputs.get("lemmas", ())
+            for script in scripts:
+                check_script(script)
+            known_lemmas = {tag: _rows_below(len(scripts), rows, "known_lemmas") for tag, rows in known.items()}
+            vocabulary = cls(words, characters, outputs, known_lemmas)
+            _ = vocabulary.features  # raises if the values do not fit the bundles
+            return vocabulary
+
+
+def lemma_scripts(sentence: Sentence) -> Iterator[str | None]:
+    """Yield the lemma script of each word; None for a word without a lemma, and for one that would teach a wrong rule:
+    a misspelt word, or a part of a word that is split by mistake (``goeswith``)."""
+    relations = zip(sentence.heads, sentence.relations, strict=True)
+    split = {head for head, relation in relations if relation == "goeswith" and head}
+    columns = zip(sentence.forms, sentence.lemmas, sentence.feats, sentence.relations, strict=True)
+    for number, (form, lemma, feats, relation) in enumerate(columns, 1):
+        is_wrong = relation == "goeswith" or number in split or attributes_of(feats).get("Typo") == "Yes"
+        yield None if lemma == "_" or is_wrong else script_of(form, lemma)
+
+
+def _known_lemmas(sentences: Sequence[Sentence], kind: str, rows: Mapping[str, int]) -> dict[str, dict[str, int]]:
+    """Return the script of each tag and form, if nearly all words with them have the same."""
+    counts: dict[tuple[str, str], Counter[str]] = {}
+    for sentence in sentences:
+        for tag, form, script in zip(tags_of(sentence, kind), sentence.forms, lemma_scripts(sentence), strict=True):
+            if script is not None and tag != "_":
+                counts.setdefault((tag, form), Counter())[script] += 1
+    known: dict[str, dict[str, int]] = {}
+    for (tag, form), scripts in sorted(counts.items()):
+        [(script, count)] = scripts.most_common(1)
+        if script in rows and count >= MIN_SHARE * scripts.total():
+            known.setdefault(tag, {})[form] = rows[script]
+    return known
+
+
+def _rows_below(n_rows: int, rows: object, key: str) -> dict[str, int]:
+    """Return rows read from JSON, or raise a :class:`ValueError` if one of them is not a row of a table."""
+    found = table(rows, key)
+    if not all(type(row) is int and 0 <= row < n_rows for row in found.values()):
+        raise ValueError(f"{key} must have rows from 0 to {n_rows - 1}")
+    return found

@@ -13,7 +13,7 @@ from easyfirst.nn.scorer import ScorerWeights
 from easyfirst.nn.trees import TreeWeights
 from easyfirst.nn.words import WordWeights
 
-TAG_KINDS = ("upos", "xpos")
+TAG_KINDS = ("upos", "xpos", "feats")  # the columns that a parser can read
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,21 +1,23 @@
 """The tagger's network: a BiLSTM over word embeddings, external vectors and character vectors.
 
-Every layer of the BiLSTM reads both directions of the one below. On top of the last one, a linear layer for each kind
-of tag scores the tags. A tagger may be an ensemble of such networks.
+Every layer of the BiLSTM reads both directions of the one below. On top of the last one, a linear layer for each output
+scores tags, bundles of features, values of single features, and lemma scripts. A tagger may be an ensemble of such
+networks.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from easyfirst.nn.arrays import Ints
 from easyfirst.nn.characters import CharacterWeights, characters_of
 from easyfirst.nn.members import split_members
 from easyfirst.nn.namespace import Array, Namespace
-from easyfirst.nn.parser_network import TAG_KINDS
 from easyfirst.nn.rnn import CELLS, Layer, stacks_of
 from easyfirst.nn.sequences import Drop, Packing, run_stacks
+
+OUTPUTS = ("upos", "xpos", "feats", "features", "lemmas")
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,7 +35,7 @@ class TaggerWeights:
     words: Array  # (n_vocabulary, word_dim)
     characters: CharacterWeights | None
     stacks: tuple[tuple[Layer, ...], ...]
-    outputs: Mapping[str, tuple[Array, Array]]  # kind -> (2 * dim, n_tags), (n_tags,)
+    outputs: Mapping[str, tuple[Array, Array]]  # (2 * dim, n_names), (n_names,)
 
 
 def members_of(arrays: Mapping[str, Array], n_members: int) -> tuple[TaggerWeights, ...]:
@@ -48,10 +50,18 @@ def _member_of(arrays: Mapping[str, Array]) -> TaggerWeights:
         stacks=stacks_of(arrays, "tagger.rnn"),
         outputs={
             kind: (arrays[f"tagger.{kind}"], arrays[f"tagger.{kind}_bias"])
-            for kind in TAG_KINDS
+            for kind in OUTPUTS
             if f"tagger.{kind}" in arrays
         },
     )
+
+
+def with_value_scores(weights: TaggerWeights, membership: Array) -> TaggerWeights:
+    """Return weights whose scores of bundles include those of the values in them, by ``membership`` (n_values,
+    n_bundles): the output is linear, so that this costs nothing when words are tagged."""
+    (bundles, bundle_bias), (values, value_bias) = weights.outputs["feats"], weights.outputs["features"]
+    joined = bundles + values @ membership, bundle_bias + value_bias @ membership
+    return replace(weights, outputs={**weights.outputs, "feats": joined})
 
 
 def score_tags(
@@ -64,7 +74,7 @@ def score_tags(
     spelt: Array | None,
     drop: Drop | None = None,
 ) -> dict[str, Array]:
-    """Return one member's scores for each kind of tag: (n_words, n_tags). ``external`` holds the external vector of
+    """Return one member's scores for each output: (n_words, n_names). ``external`` holds the external vector of
     each word, ``spelt`` the character vectors of the batch's forms (``easyfirst.nn.characters.spell``). ``drop`` is
     applied to the input of each layer and to the last output."""
     parts = [xp.embed(weights.words, xp.index(ids.words))]

@@ -139,15 +139,16 @@ class Parse:
         confidence = self.confidence
         words: list[dict[str, Any]] = []
         tagged = self.tagged
-        columns = zip(tagged.forms, tagged.upos, tagged.xpos, self.heads, self.relations, strict=True)
-        for m, (form, upos, xpos, head, relation) in enumerate(columns, 1):
+        for m, (word, head, relation) in enumerate(zip(tagged.words, self.heads, self.relations, strict=True), 1):
             step, score, margin, label_margin = decided.get(m, _UNDECIDED)
             words.append(
                 {
                     "id": m,
-                    "form": form,
-                    "upos": None if upos == "_" else upos,
-                    "xpos": None if xpos == "_" else xpos,
+                    "form": word.form,
+                    "lemma": given(word.lemma),
+                    "upos": given(word.upos),
+                    "xpos": given(word.xpos),
+                    "feats": given(word.feats),
                     "head": head,
                     "relation": relation,
                     "arc_confidence": rounded(confidence.arcs[m - 1]) if confidence else None,
@@ -167,8 +168,8 @@ class Parse:
     def to_bytes(self, *, deps: bool = False, tags: bool = False, confidence: bool = False) -> bytes:
         """Return the sentence as CoNLL-U, with this tree in HEAD and DEPREL; every other byte is as it was read.
 
-        ``deps`` also copies the tree to DEPS, ``tags`` fills in predicted tags where UPOS and XPOS were missing, and
-        ``confidence`` adds ``ArcConf``, ``LabelConf`` and ``Step`` to MISC, which needs a model with a calibration."""
+        ``deps`` also copies the tree to DEPS, ``tags`` fills in what was predicted in LEMMA, UPOS, XPOS and FEATS,
+        and ``confidence`` adds ``ArcConf``, ``LabelConf`` and ``Step`` to MISC. This needs a calibrated model."""
         sentence = self.tagged if tags else self.sentence
         sentence = sentence.with_tree(self.heads, self.relations, deps=deps)
         if confidence:
@@ -189,6 +190,11 @@ class Parse:
     def to_conllu(self, *, deps: bool = False, tags: bool = False, confidence: bool = False) -> str:
         """Return :meth:`to_bytes` as text."""
         return self.to_bytes(deps=deps, tags=tags, confidence=confidence).decode()
+
+
+def given(cell: str) -> str | None:
+    """Return the value of a cell for JSON; None if it is empty."""
+    return None if cell == "_" else cell
 
 
 def finite(value: float | None) -> float | None:

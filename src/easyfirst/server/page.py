@@ -20,7 +20,7 @@ from easyfirst.render.bands import per_cent
 from easyfirst.render.html import content_rules, draw_section, page_script, page_style
 from easyfirst.render.markup import element, escape
 from easyfirst.results.explanations import Explanation
-from easyfirst.results.parses import Parse, finite
+from easyfirst.results.parses import Parse, finite, given
 from easyfirst.server.answers import Answer
 from easyfirst.server.limits import Limits, RefusedError
 from easyfirst.server.parse_request import ParseRequest, request_texts, request_words
@@ -212,8 +212,10 @@ def _draw_words(parse: Parse) -> str:
     columns: dict[str, Sequence[str | float | None]] = {
         "Number": range(1, len(parse) + 1),
         "Word": parse.tagged.forms,
-        "UPOS": [None if tag == "_" else tag for tag in parse.tagged.upos],
-        "XPOS": [None if tag == "_" else tag for tag in parse.tagged.xpos],
+        "Lemma": list(map(given, parse.tagged.lemmas)),
+        "UPOS": list(map(given, parse.tagged.upos)),
+        "XPOS": list(map(given, parse.tagged.xpos)),
+        "Features": list(map(given, parse.tagged.feats)),
         "Head": parse.heads,
         "Relation": parse.relations,
         "Step": [step and step.step for step in steps],

@@ -67,8 +67,10 @@ class WordResponse(_Whole):
 
     id: int = Field(description="From 1.")
     form: str
+    lemma: str | None
     upos: str | None
     xpos: str | None
+    feats: str | None = Field(description="Morphological features, as in CoNLL-U.")
     head: int = Field(description="The id of its head; 0 for the root.")
     relation: str
     arc_confidence: Probability = Field(description=f"The probability that the head is right. {UNCALIBRATED}")

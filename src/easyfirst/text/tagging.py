@@ -1,4 +1,4 @@
-"""The tagger: adds UPOS, XPOS or both to sentences, whichever its treebank has."""
+"""The tagger: fills in UPOS, XPOS, FEATS and LEMMA of sentences, as far as its treebank has these columns."""
 
 from __future__ import annotations
 
@@ -8,17 +8,18 @@ from typing import Any
 import numpy as np
 
 from easyfirst.errors import ModelError
+from easyfirst.model.lemma_scripts import apply_script
 from easyfirst.model.lexicon import distinct_forms, spelling_of, tags_of
 from easyfirst.model.tagger_store import TaggerModel, look_up
 from easyfirst.native.backend import Backend
 from easyfirst.nn.arrays import Floats
 from easyfirst.nn.sequences import longest_first
-from easyfirst.nn.tagger_network import TaggerIds, members_of
+from easyfirst.nn.tagger_network import TaggerIds, members_of, with_value_scores
 from easyfirst.text.part_networks import tagger_network
 from easyfirst.treebank.sentence import Sentence
 
 MAX_BATCH_WORDS = 2048  # the most words in a batch, unless a single sentence has more
-Tags = Mapping[str, tuple[str, ...]]  # for each kind, the tags of the words of a sentence
+Tags = Mapping[str, tuple[str, ...]]  # for each column, the values of the words of a sentence
 
 
 class Tagger:
@@ -28,6 +29,8 @@ class Tagger:
         self.model = model
         self._backend = backend or Backend.choose()
         members, external_dim = members_of(model.arrays, model.config.members), model.config.external_dim
+        if features := model.vocabulary.features:
+            members = [with_value_scores(weights, features.membership) for weights in members]
         self._networks = [tagger_network(weights, external_dim, self._backend) for weights in members]
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -35,23 +38,23 @@ class Tagger:
 
     @property
     def kinds(self) -> tuple[str, ...]:
-        """The kinds of tags it predicts: ``upos``, ``xpos`` or both."""
+        """The columns it predicts: some of ``upos``, ``xpos``, ``feats`` and ``lemmas``."""
         return self.model.vocabulary.kinds
 
     def tag(self, sentences: Sequence[Sentence]) -> list[Sentence]:
-        """Return the sentences, in order, with predicted tags where they have none; given tags are kept."""
+        """Return the sentences, in order, with predicted values where they have none; given ones are kept."""
         found = list(sentences)
-        is_incomplete = [any("_" in tags_of(sentence, kind) for kind in self.kinds) for sentence in found]
-        incomplete = [number for number, lacks_tags in enumerate(is_incomplete) if lacks_tags]
+        incomplete = [n for n, sentence in enumerate(found) if any(lacks(sentence, kind) for kind in self.kinds)]
         predicted = self.predict([found[number].forms for number in incomplete])
         for number, tags in zip(incomplete, predicted, strict=True):
-            columns = {kind: zip(tags_of(found[number], kind), new, strict=True) for kind, new in tags.items()}
-            filled = {kind: [tag if old == "_" else old for old, tag in pairs] for kind, pairs in columns.items()}
-            found[number] = found[number].with_tags(**filled)
+            sentence = found[number]
+            lacking = {kind: column for kind, column in tags.items() if lacks(sentence, kind)}
+            filled = {kind: _filled(tags_of(sentence, kind), column) for kind, column in lacking.items()}
+            found[number] = sentence.with_tags(**filled)
         return found
 
     def untagged(self, sentence: Sentence) -> Sentence:
-        """Return a sentence without the kinds of tags that this tagger predicts."""
+        """Return a sentence without the columns that this tagger predicts."""
         return sentence.with_tags(**{kind: ["_"] * len(sentence) for kind in self.kinds})
 
     def predict(self, sentences: Sequence[Sequence[str]], *, max_words: int = MAX_BATCH_WORDS) -> list[Tags]:
@@ -71,13 +74,32 @@ class Tagger:
         spelling = spelling_of(forms, vocabulary.characters)
         scores = [network.score(ids, lengths, external, spelling) for network in self._networks]
         columns: dict[str, list[str]] = {}
-        for kind, tags in vocabulary.tags.items():
-            best: list[int] = _agreed([of_member[kind] for of_member in scores]).argmax(axis=1).tolist()
-            columns[kind] = [tags[number] for number in best]
+        agreed = {kind: _agreed([of_member[kind] for of_member in scores]) for kind in vocabulary.outputs}
+        for kind in vocabulary.kinds:
+            names, of_kind = vocabulary.outputs[kind], agreed[kind]
+            if kind == "feats" and vocabulary.features is not None:
+                columns[kind] = vocabulary.features.choose(of_kind, agreed["features"])
+            elif kind == "lemmas":
+                words = [form for sentence in sentences for form in sentence]
+                columns[kind] = self._lemmas(words, columns[vocabulary.tag_kind], of_kind)
+            else:
+                columns[kind] = [names[number] for number in of_kind.argmax(axis=1).tolist()]
         start = 0
         for length in lengths:
             yield {kind: tuple(column[start : start + length]) for kind, column in columns.items()}
             start += length
+
+    def _lemmas(self, forms: Sequence[str], tags: Sequence[str], scores: Floats) -> list[str]:
+        """Return the lemma of each word: by the known script of its form and tag, or by the best script."""
+        vocabulary = self.model.vocabulary
+        scripts, known = vocabulary.outputs["lemmas"], vocabulary.known_lemmas
+        nothing: Mapping[str, int] = {}
+        lemmas: list[str] = []
+        for form, tag, best, of_word in zip(forms, tags, scores.argmax(axis=1).tolist(), scores, strict=True):
+            number = known.get(tag, nothing).get(form, best)
+            lemma = apply_script(form, scripts[number])
+            lemmas.append(_next_best(form, of_word, scripts) if lemma is None else lemma)
+        return lemmas
 
 
 def without_tags(sentences: Iterable[Sentence], tagger: Tagger | None, name: str) -> Iterator[Sentence]:
@@ -88,11 +110,22 @@ def without_tags(sentences: Iterable[Sentence], tagger: Tagger | None, name: str
 
 
 def _agreed(scores: Sequence[Floats]) -> Floats:
-    """Combine the scores of an ensemble's members for one kind: the sum of their log-probabilities."""
-    if len(scores) == 1:
-        return scores[0]
-    together = np.zeros_like(scores[0])
-    for of_member in scores:
-        shifted = of_member - of_member.max(axis=1, keepdims=True)
-        together += shifted - np.log(np.exp(shifted).sum(axis=1, keepdims=True))
-    return together
+    """Combine the scores of an ensemble's members: their sum ranks like the product of their probabilities."""
+    return scores[0] if len(scores) == 1 else np.sum(scores, axis=0)
+
+
+def lacks(sentence: Sentence, kind: str) -> bool:
+    """Return whether a column has words without a value. In FEATS, ``_`` is the value of a word without features, so
+    that only an empty column lacks something."""
+    column = tags_of(sentence, kind)
+    return column.count("_") == len(column) if kind == "feats" else "_" in column
+
+
+def _filled(given: Sequence[str], predicted: Sequence[str]) -> list[str]:
+    return [new if old == "_" else old for old, new in zip(given, predicted, strict=True)]
+
+
+def _next_best(form: str, scores: Floats, scripts: Sequence[str]) -> str:
+    """Return the lemma by the best script that the form is long enough for; without one, the form itself."""
+    lemmas = (apply_script(form, scripts[number]) for number in np.argsort(-scores, kind="stable").tolist())
+    return next((lemma for lemma in lemmas if lemma is not None), form)

@@ -15,6 +15,7 @@ from easyfirst.constraints.feasible import HeadSets, find_tree
 from easyfirst.errors import DataError
 from easyfirst.model.embeddings import Embeddings, external_table, first_embeddings, read_embeddings, scaled
 from easyfirst.model.lexicon import external_ids, normalise, tags_of
+from easyfirst.model.parser_config import TAGS
 from easyfirst.model.parser_vocabulary import ParserVocabulary
 from easyfirst.model.shared_vectors import SharedVectors
 from easyfirst.nn.arrays import Floats
@@ -155,8 +156,11 @@ def read_treebank(path: str | PathLike[str], *, is_partial: bool = False) -> Tre
 def check_tags_given(treebank: Treebank, tag_kinds: Sequence[str]) -> None:
     """Raise :class:`DataError` if a kind of tags that the network reads is missing from the whole treebank."""
     if lacking := [kind.upper() for kind in tag_kinds if kind not in treebank.tag_kinds]:
-        others = " or ".join(f"--tags {kind}" for kind in (*treebank.tag_kinds, "none"))
-        raise DataError(f"this treebank has no {' and no '.join(lacking)} tags; choose {others}", source=treebank.path)
+        choices = [name for name, kinds in TAGS.items() if set(kinds) <= set(treebank.tag_kinds)]
+        others = " or ".join(choices[1:] + choices[:1])
+        raise DataError(
+            f"this treebank has no {' and no '.join(lacking)}; choose --tags {others}", source=treebank.path
+        )
 
 
 def trainable(treebank: Treebank) -> list[bool]:

@@ -31,6 +31,7 @@ from easyfirst.model.part import TAGGER
 from easyfirst.model.shared_vectors import SharedVectors
 from easyfirst.model.tagger_config import TaggerConfig, TaggerTraining
 from easyfirst.model.tagger_store import load_tagger
+from easyfirst.model.tagger_vocabulary import COLUMNS
 from easyfirst.native.backend import Backend
 from easyfirst.text.tagging import Tagger, Tags
 from easyfirst.training.checkpoint import FILE, has_checkpoint
@@ -253,6 +254,6 @@ def _read_result(fold: Fold) -> FoldResult | None:
 
 
 def _retagged(sentence: Sentence, tags: Tags) -> Sentence:
-    """Replace the tags. A column that the tagger does not predict is emptied."""
+    """Replace what taggers predict. A column that this tagger does not predict is emptied."""
     empty = ("_",) * len(sentence)
-    return sentence.with_tags(upos=tags.get("upos", empty), xpos=tags.get("xpos", empty))
+    return sentence.with_tags(**{kind: tags.get(kind, empty) for kind in COLUMNS})

@@ -1,4 +1,4 @@
-"""Tagger training: cross-entropy of all tags. The members of an ensemble are trained one at a time."""
+"""Tagger training: cross-entropy of all columns. The members of an ensemble are trained one at a time."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from easyfirst.model.lexicon import UNKNOWN, distinct_forms, spelling_of, tags_o
 from easyfirst.model.shared_vectors import SharedVectors
 from easyfirst.model.tagger_config import TaggerConfig, TaggerTraining
 from easyfirst.model.tagger_store import TaggerModel, initial_tagger, look_up, save_tagger
-from easyfirst.model.tagger_vocabulary import TaggerVocabulary
+from easyfirst.model.tagger_vocabulary import TaggerVocabulary, lemma_scripts
 from easyfirst.native.backend import Backend
 from easyfirst.nn.arrays import Floats, Ints
 from easyfirst.nn.characters import Spelling, spell
@@ -30,6 +30,7 @@ from easyfirst.treebank.scores import percent
 from easyfirst.treebank.sentence import Sentence
 
 NOT_GIVEN = -1
+VALUE_WEIGHT = 0.1  # of the loss of an attribute's value: with more, all attributes together outweigh the tags
 SORTED_AT_ONCE = 16  # the number of batches sorted by length together, so that a batch has similar lengths
 
 
@@ -41,7 +42,7 @@ class TaggerBatch:
     packing: Packing
     spelling: Spelling
     external: Floats | None  # (n_words, external_dim)
-    gold: Mapping[str, Ints]  # kind -> (n_words,)
+    gold: Mapping[str, Ints]  # output -> (n_words,); of the features (n_words, n_attributes)
 
 
 class TaggerTask(SupervisedTask):
@@ -74,15 +75,15 @@ class TaggerTask(SupervisedTask):
         return self.corpus.batches(rng)
 
     def loss(self, parameters: Mapping[str, Tensor], batch: TaggerBatch, drop: Drop | None) -> tuple[Tensor, int]:
-        """Return the summed cross-entropy of all gold tags, and the number of words."""
+        """Return the summed cross-entropy of all outputs, and the number of words."""
         (weights,) = members_of(parameters, 1)
         spelt = spell(TORCH, weights.characters, batch.spelling, drop) if weights.characters is not None else None
         external = torch.from_numpy(batch.external) if batch.external is not None else None
         scores = score_tags(TORCH, weights, batch.ids, batch.packing, external=external, spelt=spelt, drop=drop)
-        losses = [
-            cross_entropy(scores[kind], torch.from_numpy(gold), ignore_index=NOT_GIVEN, reduction="sum")
-            for kind, gold in batch.gold.items()
-        ]
+        losses = [_cross_entropy(scores[kind], gold) for kind, gold in batch.gold.items() if kind != "features"]
+        if features := self.model.vocabulary.features:
+            values = zip(features.slices, batch.gold["features"].T, strict=True)
+            losses += [VALUE_WEIGHT * _cross_entropy(scores["features"][:, part], gold) for part, gold in values]
         return torch.stack(losses).sum(), len(batch.ids.words)
 
     def evaluate(self, arrays: Mapping[str, Floats]) -> dict[str, float] | None:
@@ -99,11 +100,11 @@ class TaggerTask(SupervisedTask):
 
 
 def accuracies(sentences: Sequence[Sentence], predicted: Sequence[Tags]) -> dict[str, float]:
-    """Return the share of correct tags in per cent: the mean of the kinds, each kind, and all kinds of a word at once.
-    Words without a gold tag are left out, and so are kinds without any gold tag."""
+    """Return the share of correct values in per cent: the mean of the columns, each column, and all of a word at once.
+    Words without a gold value are left out (in FEATS, ``_`` is a value), and so are columns without any."""
     given = {kind: np.array([tag for s in sentences for tag in tags_of(s, kind)]) for kind in predicted[0]}
     found = {kind: np.array([tag for tags in predicted for tag in tags[kind]]) for kind in given}
-    is_given = {kind: tags != "_" for kind, tags in given.items() if (tags != "_").any()}
+    is_given = {kind: (tags != "_") | (kind == "feats") for kind, tags in given.items() if (tags != "_").any()}
     is_right = {kind: given[kind] == found[kind] for kind in is_given}
     if not is_given:
         return {"mean": 0.0, "all": 0.0}
@@ -131,7 +132,7 @@ class TaggerCorpus:
         self._word_of_form = vocabulary.word_ids(forms)
         self._spelling = spelling_of(forms, vocabulary.characters)
         self._external = None if vectors is None else look_up(vectors, forms)
-        self._gold = {kind: _tag_ids(sentences, kind, tags) for kind, tags in vocabulary.tags.items()}
+        self._gold = _gold(sentences, vocabulary)
         counts = np.bincount(self._word_of_form[self._forms], minlength=len(vocabulary.words) + 1)
         self._unknown_prob = unknown_probabilities(counts, training.word_dropout)
 
@@ -171,7 +172,20 @@ def _cut(numbers: Ints, lengths: Ints, max_words: int) -> list[Ints]:
     return np.split(numbers, np.flatnonzero(np.diff(pieces)) + 1)
 
 
-def _tag_ids(sentences: Sequence[Sentence], kind: str, tags: Sequence[str]) -> Ints:
-    numbers = {tag: number for number, tag in enumerate(tags)}
-    found = [numbers.get(tag, NOT_GIVEN) for sentence in sentences for tag in tags_of(sentence, kind)]
-    return np.array(found, dtype=np.int64)
+def _cross_entropy(scores: Tensor, gold: Ints) -> Tensor:
+    return cross_entropy(scores, torch.from_numpy(gold), ignore_index=NOT_GIVEN, reduction="sum")
+
+
+def _gold(sentences: Sequence[Sentence], vocabulary: TaggerVocabulary) -> dict[str, Ints]:
+    """Return the gold rows of each output."""
+    gold: dict[str, Ints] = {}
+    for kind in vocabulary.kinds:
+        if kind == "feats" and (features := vocabulary.features):
+            bundles = [bundle for sentence in sentences for bundle in sentence.feats]
+            gold |= {"feats": features.bundle_ids(bundles), "features": features.value_ids(bundles)}
+            continue
+        columns = map(lemma_scripts, sentences) if kind == "lemmas" else (tags_of(s, kind) for s in sentences)
+        numbers = {name: number for number, name in enumerate(vocabulary.outputs[kind])}
+        found = [NOT_GIVEN if name is None else numbers.get(name, NOT_GIVEN) for column in columns for name in column]
+        gold[kind] = np.array(found, dtype=np.int64)
+    return gold

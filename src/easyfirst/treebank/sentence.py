@@ -189,12 +189,20 @@ class Sentence:
             column = tuple(["_" if head is None else f"{head}:{label or '_'}" for head, label in arcs])
         return replace(self, heads=tuple(heads), relations=labels, deps=column)
 
-    def with_tags(self, *, upos: Sequence[str] | None = None, xpos: Sequence[str] | None = None) -> Sentence:
-        """Return the sentence with other tags in the columns that are given."""
-        columns = {name: tuple(tags) for name, tags in (("upos", upos), ("xpos", xpos)) if tags is not None}
+    def with_tags(
+        self,
+        *,
+        upos: Sequence[str] | None = None,
+        xpos: Sequence[str] | None = None,
+        feats: Sequence[str] | None = None,
+        lemmas: Sequence[str] | None = None,
+    ) -> Sentence:
+        """Return the sentence with other values in the columns that are given."""
+        given = {"upos": upos, "xpos": xpos, "feats": feats, "lemmas": lemmas}
+        columns = {name: tuple(values) for name, values in given.items() if values is not None}
         for name, tags in columns.items():
             if len(tags) != len(self):
-                raise InputError(f"{len(tags)} {name} tags for a sentence of {len(self)} words")
+                raise InputError(f"{len(tags)} {name} for a sentence of {len(self)} words")
             _check_cells(tags)
         return replace(self, **columns)
 
