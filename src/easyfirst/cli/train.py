@@ -29,20 +29,27 @@ def train(
     dev: Annotated[
         Path | None, Option("--dev", metavar="FILE", help="Evaluate on this after each epoch and keep the best.")
     ] = None,
+    no_dev: Annotated[
+        bool, Option("--no-dev", help="Without --dev: learn from all of TRAIN instead of holding out a tenth.")
+    ] = False,
     parts: Annotated[
         str,
         Option(help="What to train: parser, tagger, tokenizer, several with commas between, or all: text to trees."),
     ] = "parser",
     preset: Annotated[
-        str,
+        str | None,
         Option(
             metavar="NAME",
-            help="A row of the paper's tables: bottom-up, htlstm or paper; or strong, the most accurate.",
+            help="A row of the paper's tables: bottom-up, htlstm or paper (the default of a parser alone); pipeline "
+            "(the default with a tagger); or strong.",
         ),
-    ] = "paper",
+    ] = None,
     tags: Annotated[
         str | None,
-        Option(help="The tags the parser reads: upos, xpos, both or none. Default: upos; with a tagger all there are."),
+        Option(
+            help="The columns the parser reads beside words: none, upos, xpos, both, feats, upos+feats, xpos+feats or "
+            "all. Default: upos; with a tagger all there are."
+        ),
     ] = None,
     gold_tags: Annotated[
         bool, Option("--gold-tags", help="With a tagger: train the parser on gold tags, not on predicted ones.")
@@ -67,7 +74,11 @@ def train(
         bool, Option("--no-spaces", help="For the tokenizer: the treebank's language is written without spaces.")
     ] = False,
     epochs: Annotated[
-        int | None, Option(help="The parser's passes over the treebank (default 20; strong: 12).")
+        int | None,
+        Option(
+            help="The parser's passes over the treebank. Default: 20; strong 12; pipeline 12, more for a small "
+            "treebank, and fewer if dev stops improving."
+        ),
     ] = None,
     seed: Annotated[int | None, Option(help="The same seed gives the same model (default 1).")] = None,
     folds: Annotated[int, Option(min=2, help="The number of jackknifing folds that predict the parser's tags.")] = 5,
@@ -109,6 +120,8 @@ def train(
     set_by_name = [f"{table}.{name}" for table, settings in tables.items() for name in settings]
     oracle, frozen = False if no_dynamic_oracle else None, freeze_embeddings or None
     options = {"use_dynamic_oracle": oracle, "freeze_external": frozen, "epochs": epochs, "seed": seed}
+    if epochs is not None:  # exactly so many
+        options |= {"min_updates": 0, "patience": 0}
     tables["training"] |= {name: value for name, value in options.items() if value is not None}
     tables["network"] |= {} if tags is None else {"tags": tags}
     if seed is not None:
@@ -116,11 +129,23 @@ def train(
     _check_embeddings(embeddings, freeze=freeze_embeddings, limit=max_embeddings, bits=embedding_bits)
     if resume and overwrite:
         raise ConfigError("--resume and --overwrite cannot be combined; choose one of them")
-    config = make_config(preset, network=tables["network"], training=tables["training"])
+    if no_dev and dev is not None:
+        raise ConfigError("--no-dev and --dev cannot be combined; choose one of them")
+    name = preset or ("pipeline" if parts == "all" or "tagger" in parts else "paper")
+    config = make_config(name, network=tables["network"], training=tables["training"])
 
     from easyfirst.training.data import Job  # only after the settings are checked: PyTorch starts slowly
 
-    job = Job(treebank, out, dev, embeddings, max_vectors=max_embeddings, vector_bits=embedding_bits, licence=licence)
+    job = Job(
+        treebank,
+        out,
+        dev,
+        embeddings,
+        max_vectors=max_embeddings,
+        vector_bits=embedding_bits,
+        licence=licence,
+        holds_out=not no_dev,
+    )
     pipeline = _pipeline(job, config, tables, parts, gold_tags=gold_tags, no_spaces=no_spaces)
     pipeline = replace(pipeline, folds=folds, jobs=jobs)
     with TrainingReport(is_quiet=quiet) as report:

@@ -71,7 +71,9 @@ class NetworkConfig:
 class TrainingConfig:
     """The training settings (section 5 and the appendix)."""
 
-    epochs: int = 20
+    epochs: int = 20  # at least; see min_updates
+    min_updates: int = 0  # small treebanks are trained for more epochs, until there are about so many updates
+    patience: float = 0.0  # stop if dev has not improved for this share of all epochs; 0: never
     seed: int = 1
     use_dynamic_oracle: bool = True  # False: follow the best correct action, so the parser never sees its own errors
     explore_prob: float = 0.1  # p_aug: the probability of following a wrong action inside the margin
@@ -136,6 +138,20 @@ PRESETS: Mapping[str, ParserConfig] = types.MappingProxyType(
         "bottom-up": ParserConfig("bottom-up", NetworkConfig(bilstm_layers=0, tree_layers=0)),
         "htlstm": ParserConfig("htlstm", NetworkConfig(bilstm_layers=0)),
         "paper": ParserConfig("paper"),
+        "pipeline": ParserConfig(  # the default of whole pipelines, for treebanks of any size and any morphology
+            "pipeline",
+            NetworkConfig(vector_dim=400, deep_bilstm=True, spelling_dim=48, tags="all"),
+            TrainingConfig(
+                epochs=12,
+                min_updates=2000,
+                patience=0.3,
+                min_count=2,
+                freeze_external=True,
+                attention=1.0,
+                dropout=0.2,
+                averaging=0.999,
+            ),
+        ),
         "strong": ParserConfig(  # the paper's architecture with later improvements; docs/results.md has the ablations
             "strong",
             NetworkConfig(vector_dim=400, deep_bilstm=True, spelling_dim=48),

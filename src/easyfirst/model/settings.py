@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import math
 import typing
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -50,7 +51,9 @@ def build_settings(default: _Settings, values: object, prefix: str = "network.")
 class TrainingSettings:
     """Adam with a decaying learning rate, weight averaging and dropout."""
 
-    epochs: int = 20
+    epochs: int = 20  # at least; see min_updates
+    min_updates: int = 0  # small treebanks are trained for more epochs, until there are so many updates
+    patience: float = 0.0  # stop if dev has not improved for this share of all epochs; 0: never
     seed: int = 1
     learning_rate: float = 0.002
     final_rate: float = 0.05  # the final learning rate as a share of the initial one; the decay is linear
@@ -65,6 +68,13 @@ class TrainingSettings:
         check_training(self)
 
 
+def within_budget(settings: _Settings, updates_an_epoch: float) -> _Settings:
+    """Return training settings with enough epochs for ``min_updates``."""
+    of_all: Any = settings
+    n_epochs = math.ceil(of_all.min_updates / max(updates_an_epoch, 1))
+    return dataclasses.replace(of_all, epochs=max(of_all.epochs, n_epochs))
+
+
 def check_finite(settings: object) -> None:
     """Raise a :class:`ConfigError` if a number of a dataclass is not finite."""
     for name, value in dataclasses.asdict(settings).items():  # pyright: ignore[reportArgumentType]
@@ -76,6 +86,8 @@ def check_training(settings: Any) -> None:
     """Check the training settings that all parts have."""
     check_finite(settings)
     require(settings.epochs >= 1, "epochs must be at least 1")
+    require(settings.min_updates >= 0, "min_updates must not be negative")
+    require(0 <= settings.patience <= 1, "patience must be between 0 and 1")
     require(0 <= settings.seed < 2**63, "seed must be a non-negative 63-bit integer")
     require(settings.learning_rate > 0, "learning_rate must be positive")
     require(0 <= settings.adam_beta1 < 1 and 0 <= settings.adam_beta2 < 1, "Adam's betas must be in [0, 1)")

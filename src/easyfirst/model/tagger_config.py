@@ -34,10 +34,11 @@ class TaggerTraining(TrainingSettings):
     """The training settings of a tagger."""
 
     epochs: int = 14
+    min_updates: int = 2500
     learning_rate: float = 0.006
     adam_beta2: float = 0.99
     dropout: float = 0.4
-    batch_words: int = 400  # the approximate number of words in a batch
+    batch_words: int = 400  # the approximate number of words in a batch, at most: small treebanks have smaller ones
     word_dropout: float = 0.25  # alpha: a word seen n times becomes unknown with probability alpha / (n + alpha)
 
     def __post_init__(self) -> None:

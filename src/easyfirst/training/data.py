@@ -20,12 +20,17 @@ from easyfirst.model.parser_vocabulary import ParserVocabulary
 from easyfirst.model.shared_vectors import SharedVectors
 from easyfirst.nn.arrays import Floats
 from easyfirst.nn.parser_network import TAG_KINDS
+from easyfirst.training.folds import deal
 from easyfirst.treebank.conllu import ConlluReader
 from easyfirst.treebank.projective import is_projective
 from easyfirst.treebank.scores import percent
 from easyfirst.treebank.sentence import Sentence
 from easyfirst.treebank.streams import open_file
 from easyfirst.treebank.tree import check_known_arcs, check_tree, has_no_heads
+
+MAX_SKIPPED, MIN_RIGHT = 1000, 100  # with more wrong sentences, or fewer right ones for each, a file is refused
+HELD_OUT_SHARE = 10  # one of so many parts
+MIN_TO_SPLIT = 20  # sentences
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,6 +44,7 @@ class Job:
     max_vectors: int | None = None  # the number of vectors to read from the beginning of the file; None: all
     vector_bits: int = 8  # the bits of each number in frozen vectors
     licence: str | None = None
+    holds_out: bool = False  # without a dev treebank, hold out a tenth of the training treebank in its place
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,11 +54,16 @@ class Treebank:
     path: str
     sha256: str  # the checksum of the file's content, unpacked
     sentences: tuple[Sentence, ...]
+    skipped: tuple[str, ...] = ()  # why sentences that are no trees were left out, with their lines
 
     @property
     def tag_kinds(self) -> tuple[str, ...]:
         """The kinds of tags that at least one word has."""
         return tuple(kind for kind in TAG_KINDS if any(set(tags_of(s, kind)) - {"_"} for s in self.sentences))
+
+    def n_tags(self, kind: str) -> int:
+        """Return the number of different tags of a kind."""
+        return len({tag for sentence in self.sentences for tag in tags_of(sentence, kind)})
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,18 +77,33 @@ class TrainingData:
     is_trainable: Sequence[bool] = ()  # which training sentences a parser can learn from, if checked_for_parser
     note: str = ""  # a remark on the training data for the model's card
     has_predicted_tags: bool = False
+    remarks: tuple[str, ...] = ()  # what users should know
 
     @classmethod
     def read(cls, job: Job, *, freeze_external: bool, needs_trees: bool = True) -> TrainingData:
         """Read the files of a job. ``needs_trees``: every dev sentence must have a complete tree."""
-        train = read_treebank(job.train, is_partial=True)
+        train = read_treebank(job.train, is_partial=True, skips=True)
         dev = read_treebank(job.dev, is_partial=not needs_trees) if job.dev else None
+        remarks: list[str] = []
+        if train.skipped:
+            remarks.append(
+                f"warning: {len(train.skipped)} sentences are no trees and skipped, first {train.skipped[0]}"
+            )
+        if dev is None and job.holds_out:
+            n_all = len(train.sentences)
+            train, dev = held_out(train, needs_trees=needs_trees)
+            if dev is not None:
+                remarks.append(
+                    f"no --dev: {len(dev.sentences):,} of {n_all:,} sentences are held out to choose the best epoch "
+                    "and to calibrate; --no-dev learns from all of them"
+                )
+        data = cls(train, dev, remarks=tuple(remarks))
         if job.vectors is None:
-            return cls(train, dev)
+            return data
         vectors = scaled(first_embeddings(read_embeddings(job.vectors), job.max_vectors))
         if freeze_external:
-            return cls(train, dev, shared_vectors=SharedVectors.of(vectors, job.vector_bits))
-        return cls(train, dev, vectors)
+            return replace(data, shared_vectors=SharedVectors.of(vectors, job.vector_bits))
+        return replace(data, vectors=vectors)
 
     def checked_for_parser(self, tag_kinds: Sequence[str], *, predicts_tags: bool = False) -> TrainingData:
         """Find the sentences that a parser can learn from; raise :class:`DataError` if there are none, or no tags.
@@ -135,22 +161,49 @@ class DataReport:
     vectors_percent: float  # the share of training words that have an external vector
 
 
-def read_treebank(path: str | PathLike[str], *, is_partial: bool = False) -> Treebank:
+def read_treebank(path: str | PathLike[str], *, is_partial: bool = False, skips: bool = False) -> Treebank:
     """Read all sentences of a file; raise :class:`DataError` if there are none, or one is not a tree.
-    ``is_partial``: trees may be incomplete, but their known arcs must be part of a tree."""
+    ``is_partial``: trees may be incomplete, but their known arcs must be part of a tree. ``skips``: leave out sentences
+    that are not, unless they are many."""
     check = check_known_arcs if is_partial else check_tree
     sentences: list[Sentence] = []
+    errors: list[DataError] = []
     digest = hashlib.sha256()
     with open_file(path) as stream:  # read once: it may be a pipe
         reader = ConlluReader(stream, fspath(path))
         for sentence in reader:
-            check(sentence)
-            sentences.append(sentence)
+            try:
+                check(sentence)
+                sentences.append(sentence)
+            except DataError as error:
+                errors.append(error)
+                if not skips or len(errors) > MAX_SKIPPED:
+                    raise errors[0] from None
             digest.update(sentence.to_bytes())
     digest.update(reader.trailer)
     if not sentences:
         raise DataError("no sentences in this file; give a treebank in CoNLL-U", source=fspath(path))
-    return Treebank(fspath(path), digest.hexdigest(), tuple(sentences))
+    if len(errors) * MIN_RIGHT > len(sentences):
+        raise errors[0]
+    return Treebank(fspath(path), digest.hexdigest(), tuple(sentences), tuple(map(str, errors)))
+
+
+def held_out(treebank: Treebank, *, needs_trees: bool) -> tuple[Treebank, Treebank | None]:
+    """Split a treebank into nine tenths and one, of whole documents if there are enough of them. ``needs_trees``: only
+    sentences with complete trees are held out. A treebank of a few sentences is not split."""
+    if len(treebank.sentences) < MIN_TO_SPLIT:
+        return treebank, None
+    folds = deal(treebank.sentences, HELD_OUT_SHARE, seed=0)
+    is_held_out = [
+        fold == 1 and not (needs_trees and None in sentence.heads)
+        for fold, sentence in zip(folds, treebank.sentences, strict=True)
+    ]
+    dev = tuple(compress(treebank.sentences, is_held_out))
+    if not dev:
+        return treebank, None
+    train = tuple(compress(treebank.sentences, (not held for held in is_held_out)))
+    name = f"a tenth of {treebank.path}"
+    return replace(treebank, sentences=train), Treebank(name, f"{treebank.sha256} held out", dev)
 
 
 def check_tags_given(treebank: Treebank, tag_kinds: Sequence[str]) -> None:

@@ -1,9 +1,7 @@
 """Jackknifing: tag each training sentence with a tagger that was not trained on it.
 
-A parser trained on these tags sees the kind of tagging errors that it will see when parsing. Whole documents are
-assigned to folds at random, because a tagger that has seen the rest of a document tags it better than a new text. With
-too few documents, sentences are assigned instead. Each fold is tagged by a tagger trained on the other folds for a
-fixed number of epochs, since no dev data may select one.
+A parser trained on these tags sees the kind of tagging errors that it will see when parsing. Each fold (``folds``) is
+tagged by a tagger trained on the other folds for a fixed number of epochs, since no dev data may select one.
 """
 
 from __future__ import annotations
@@ -23,8 +21,6 @@ from multiprocessing.process import BaseProcess
 from pathlib import Path
 from typing import Any, Protocol
 
-import numpy as np
-
 from easyfirst.errors import ConfigError, ModelError
 from easyfirst.model.directory import from_json, replace_file
 from easyfirst.model.part import TAGGER
@@ -35,14 +31,13 @@ from easyfirst.model.tagger_vocabulary import COLUMNS
 from easyfirst.native.backend import Backend
 from easyfirst.text.tagging import Tagger, Tags
 from easyfirst.training.checkpoint import FILE, has_checkpoint
+from easyfirst.training.folds import deal
 from easyfirst.training.tagger_task import TaggerTask, accuracies
 from easyfirst.training.training_loop import Progress, Silent, TrainingLoop
-from easyfirst.treebank.raw_text import is_new_document
 from easyfirst.treebank.sentence import Sentence
 
 THREAD_VARIABLES = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
 SECONDS_TO_END = 5.0
-DOCUMENTS_A_FOLD = 5  # with fewer documents a fold than this, folds are made of sentences
 
 
 class FoldProgress(Progress, Protocol):
@@ -103,7 +98,7 @@ def jackknife(
     check_folds(n_folds, len(sentences))
     if jobs < 1:
         raise ConfigError(f"jobs is {jobs}; it must be at least 1")
-    fold_of = _deal(_documents(sentences, n_folds), n_folds, seed)
+    fold_of = deal(sentences, n_folds, seed)
     settings = [[n_folds, seed, asdict(config), asdict(training)], vectors.sha256 if vectors else None]
     content = json.dumps(settings).encode() + b"".join(sentence.to_bytes() for sentence in sentences)
     fingerprint = hashlib.sha256(content).hexdigest()
@@ -130,26 +125,6 @@ def check_folds(n_folds: int, n_sentences: int) -> None:
 def fold_files(folder: Path) -> list[Path]:
     """Return the results and checkpoints from which a run can be resumed."""
     return [*folder.glob("fold-*.json"), *folder.glob(f"fold-*/{FILE}")]
-
-
-def _documents(sentences: Sequence[Sentence], n_folds: int) -> list[int]:
-    """Return the number of sentences of each document. With few documents, each sentence counts as one."""
-    starts = [n for n, sentence in enumerate(sentences) if n == 0 or is_new_document(sentence)]
-    if len(starts) < DOCUMENTS_A_FOLD * n_folds:
-        return [1] * len(sentences)
-    return np.diff([*starts, len(sentences)]).tolist()
-
-
-def _deal(documents: Sequence[int], n_folds: int, seed: int) -> list[int]:
-    """Return the fold of each sentence, from 1. In random order, each document, given by its length, is assigned to the
-    fold that is the smallest so far."""
-    sizes = [0] * n_folds
-    folds = [0] * len(documents)
-    for document in np.random.default_rng(seed).permutation(len(documents)).tolist():
-        smallest = sizes.index(min(sizes))
-        sizes[smallest] += documents[document]
-        folds[document] = smallest + 1
-    return np.repeat(folds, documents).tolist()
 
 
 def _run_all(folds: Sequence[Fold], progress: Progress, jobs: int) -> Iterator[tuple[Fold, FoldResult]]:

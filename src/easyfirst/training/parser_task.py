@@ -8,7 +8,7 @@ too few violations, more sentences are explored with the same weights.
 from __future__ import annotations
 
 import datetime
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
@@ -18,7 +18,7 @@ from torch import Tensor
 from easyfirst.confidence.fitting import calibrate
 from easyfirst.model.card import CardFacts, DataFacts, write_card
 from easyfirst.model.card_updates import store_calibration
-from easyfirst.model.parser_config import ParserConfig
+from easyfirst.model.parser_config import ParserConfig, TrainingConfig
 from easyfirst.model.parser_store import (
     EXTERNAL,
     TABLES,
@@ -30,6 +30,7 @@ from easyfirst.model.parser_store import (
 )
 from easyfirst.model.parser_vocabulary import ParserVocabulary
 from easyfirst.model.part import installed_version
+from easyfirst.model.settings import within_budget
 from easyfirst.native.backend import Backend
 from easyfirst.nn.arrays import Floats, Ints
 from easyfirst.parsing.engine_choice import make_engine
@@ -42,11 +43,13 @@ from easyfirst.training.data import Job, TrainingData, describe
 from easyfirst.training.parser_loss import ParserLoss
 from easyfirst.training.training_loop import Step
 from easyfirst.treebank.scores import Scorer, Scores
+from easyfirst.treebank.sentence import Sentence
 
 MAX_WORDS = 4000  # the largest number of words in a batch of several sentences, which bounds its memory
 CAUTION = 0.85  # the share of the missing violations that a batch aims at, so that few batches overshoot
 RATE_MEMORY = 0.9
 MIN_RATE = 1e-4
+VIOLATIONS_A_WORD = 0.2  # in an average epoch, for the number of epochs
 
 
 @dataclass(slots=True)
@@ -65,6 +68,13 @@ class EpochStats:
         return asdict(self) | {"loss": mean_loss, "violations_per_sentence": self.violations / self.sentences}
 
 
+def expected_updates(training: TrainingConfig, sentences: Sequence[Sentence]) -> float:
+    """Return about how many updates an epoch has."""
+    if training.batch_sentences:
+        return len(sentences) / training.batch_sentences
+    return VIOLATIONS_A_WORD * sum(map(len, sentences)) / (training.update_after + 1)
+
+
 class ParserTask:
     """A parser to train, with its data."""
 
@@ -73,8 +83,10 @@ class ParserTask:
 
     def __init__(self, job: Job, config: ParserConfig, data: TrainingData) -> None:
         """``data``: checked by :meth:`TrainingData.checked_for_parser`."""
-        self.job, self.config, self.data, self.settings = job, config, data, config.training
         sentences = data.parser_sentences
+        training = within_budget(config.training, expected_updates(config.training, sentences))
+        config = replace(config, training=training)
+        self.job, self.config, self.data, self.settings = job, config, data, training
         self.vocabulary = ParserVocabulary.of(
             sentences,
             tag_kinds=config.network.tag_kinds,

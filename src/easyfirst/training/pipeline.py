@@ -29,7 +29,7 @@ from easyfirst.training.data import DataReport, Job, TrainingData, Treebank
 from easyfirst.training.jackknife import FoldProgress, check_folds, fold_files, jackknife
 from easyfirst.training.lock import sole_training
 from easyfirst.training.parser_task import ParserTask
-from easyfirst.training.tagger_task import TaggerTask, accuracies
+from easyfirst.training.tagger_task import TaggerTask, accuracies, budgeted
 from easyfirst.training.tokenizer_task import TokenizerTask
 from easyfirst.training.training_loop import Task, TrainingLoop
 from easyfirst.treebank.sentence import Sentence
@@ -38,6 +38,7 @@ PARSER = "parser"
 PARTS = (TOKENIZER, TAGGER, PARSER)  # the parts, in the order of their training
 FOLDER = "training"
 JACKKNIFE = "jackknife"
+MAX_TAGS = 300  # an XPOS with more tags is a copy of the features, which the parser reads anyway
 MEMBER = "member-"  # the prefix of the folders for the other members of a tagger ensemble, from ``member-2`` on
 
 
@@ -69,6 +70,9 @@ class PipelineProgress(Protocol):
         """Return the callbacks of a part: a name in ``PARTS``, ``tagger 1 of 2`` (and so on), or ``jackknife``."""
         ...
 
+    def note(self, text: str) -> None:
+        """Report a remark on the data of all parts."""
+
     def data(self, report: DataReport) -> None:
         """Report the parser's data, before it is trained."""
 
@@ -89,6 +93,8 @@ def train_pipeline(
     data = TrainingData.read(job, freeze_external=freezes, needs_trees=PARSER in config.parts)
     config = replace(config, parser=_parser_config(config, data))
     data = _checked(job.out, config, data)
+    for remark in data.remarks:
+        progress.note(remark)
     with sole_training(job.out):
         if not resume and not overwrite:  # another training may have finished in the meantime
             _refuse_to_overwrite(job.out, config.parts)
@@ -124,7 +130,8 @@ class _Pipeline:
             out=self.job.out / TOKENIZER,
             fingerprint={**data.fingerprint, TOKENIZER: asdict(config.tokenizer), "spaces": config.spaces},
         )
-        return self._loop(task, _folder(self.job.out, TOKENIZER)).run(self.progress.part(TOKENIZER, training.epochs))
+        report = self.progress.part(TOKENIZER, task.settings.epochs)
+        return self._loop(task, _folder(self.job.out, TOKENIZER)).run(report)
 
     def _train_tagger(self, data: TrainingData) -> list[dict[str, Any]]:
         """Train the members one after the other, each with its own seed, and join them."""
@@ -144,7 +151,7 @@ class _Pipeline:
                 fingerprint={**data.fingerprint, TAGGER: asdict(config)},
             )
             name = TAGGER if n_members == 1 else f"{TAGGER} {number} of {n_members}"
-            history += self._loop(task, run).run(self.progress.part(name, training.epochs))
+            history += self._loop(task, run).run(self.progress.part(name, task.settings.epochs))
         if n_members > 1:
             model = join_taggers([load_tagger(run / TAGGER, data.shared_vectors) for run in folders])
             save_tagger(out / TAGGER, model)
@@ -156,7 +163,8 @@ class _Pipeline:
     def _tagged(self, data: TrainingData) -> TrainingData:
         """Replace the tags by predicted ones."""
         tagger = Tagger(load_tagger(self.job.out / TAGGER, data.shared_vectors), Backend.exact())
-        training = self.config.tagger_training
+        training, n_words = self.config.tagger_training, sum(map(len, data.train.sentences))
+        of_fold = budgeted(training, n_words - n_words // self.config.folds)
         train = jackknife(
             data.train.sentences,
             self.config.folds,
@@ -165,7 +173,7 @@ class _Pipeline:
             training,
             vectors=tagger.model.vectors,
             folder=_folder(self.job.out, JACKKNIFE),
-            progress=self.progress.part(JACKKNIFE, training.epochs),
+            progress=self.progress.part(JACKKNIFE, of_fold.epochs),
             seed=training.seed,
             jobs=self.config.jobs,
             resume=self.resume,
@@ -285,6 +293,7 @@ def _parser_config(config: PipelineConfig, data: TrainingData) -> ParserConfig:
     if data.shared_vectors is not None:
         parser = replace(parser, training=replace(parser.training, freeze_external=True))
     if config.reads_all_tags:
-        tags = next(name for name, kinds in TAGS.items() if kinds == data.train.tag_kinds)
+        kinds = tuple(kind for kind in data.train.tag_kinds if data.train.n_tags(kind) <= MAX_TAGS or kind != "xpos")
+        tags = next(name for name, columns in TAGS.items() if columns == kinds)
         parser = replace(parser, network=replace(parser.network, tags=tags))
     return parser

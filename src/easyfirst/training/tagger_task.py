@@ -13,6 +13,7 @@ from torch import Tensor
 from torch.nn.functional import cross_entropy
 
 from easyfirst.model.lexicon import UNKNOWN, distinct_forms, spelling_of, tags_of
+from easyfirst.model.settings import within_budget
 from easyfirst.model.shared_vectors import SharedVectors
 from easyfirst.model.tagger_config import TaggerConfig, TaggerTraining
 from easyfirst.model.tagger_store import TaggerModel, initial_tagger, look_up, save_tagger
@@ -31,6 +32,7 @@ from easyfirst.treebank.sentence import Sentence
 
 NOT_GIVEN = -1
 VALUE_WEIGHT = 0.1  # of the loss of an attribute's value: with more, all attributes together outweigh the tags
+BATCHES, MIN_BATCH_WORDS = 60, 50  # an epoch has so many batches at least, unless they have too few words
 SORTED_AT_ONCE = 16  # the number of batches sorted by length together, so that a batch has similar lengths
 
 
@@ -43,6 +45,12 @@ class TaggerBatch:
     spelling: Spelling
     external: Floats | None  # (n_words, external_dim)
     gold: Mapping[str, Ints]  # output -> (n_words,); of the features (n_words, n_attributes)
+
+
+def budgeted(training: TaggerTraining, n_words: int) -> TaggerTraining:
+    """Return settings with enough updates for a treebank of so many words, however small it is."""
+    batch_words = min(training.batch_words, max(n_words // BATCHES, MIN_BATCH_WORDS))
+    return within_budget(replace(training, batch_words=batch_words), n_words / batch_words)
 
 
 class TaggerTask(SupervisedTask):
@@ -65,6 +73,7 @@ class TaggerTask(SupervisedTask):
         config = replace(config, external_dim=vectors.dim if vectors else 0, members=1)
         vocabulary = TaggerVocabulary.of(sentences, min_count=config.min_count)
         arrays = initial_tagger(config, vocabulary, np.random.default_rng([training.seed, 0]))
+        training = budgeted(training, sum(map(len, sentences)))
         super().__init__(arrays, training, fingerprint)
         self.model = TaggerModel(config, vocabulary, arrays, vectors)
         self.corpus = TaggerCorpus(sentences, vocabulary, vectors, training)

@@ -28,6 +28,7 @@ from easyfirst.training.checkpoint import FILE, Checkpoint, load_checkpoint, sav
 from easyfirst.training.optimizer import Average, Optimizer
 
 METRICS = "metrics.jsonl"
+MIN_PATIENCE = 3  # the epochs without a better dev score before training stops early, at least
 SHORTEST = 1e-3  # the seconds that an epoch takes at least: a coarse clock may measure none
 
 
@@ -114,7 +115,7 @@ class TrainingLoop:
     def run(self, progress: Progress) -> list[dict[str, Any]]:
         """Train the remaining epochs; return the metrics of all epochs."""
         self._prepare_folder()
-        while len(self.history) < self.task.settings.epochs:
+        while len(self.history) < self.task.settings.epochs and not self._has_stalled():
             metrics = self.epoch(progress)
             is_best = self._is_best(metrics["dev"])
             self.history.append(metrics)
@@ -168,6 +169,14 @@ class TrainingLoop:
         """Return whether an epoch beats all past ones. Without dev data, the last epoch is the best."""
         criterion = self.task.criterion
         return scores is None or all(criterion(scores) > criterion(past["dev"]) for past in self.history)
+
+    def _has_stalled(self) -> bool:
+        """Return whether the dev score has not improved for too long."""
+        settings = self.task.settings
+        if not settings.patience or not self.history or self.history[-1]["dev"] is None:
+            return False
+        scores = [self.task.criterion(past["dev"]) for past in self.history]
+        return len(scores) - 1 - scores.index(max(scores)) >= max(settings.patience * settings.epochs, MIN_PATIENCE)
 
     def _prepare_folder(self) -> None:
         """Create the folder. A new run deletes the files of an old one."""
