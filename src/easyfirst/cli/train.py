@@ -212,6 +212,8 @@ def _part_settings(part: str, given: dict[str, Any]) -> dict[str, Any]:
     network, training = getattr(default, part), getattr(default, f"{part}_training")
     of_network = {name: value for name, value in given.items() if hasattr(network, name)}
     of_training = {name: value for name, value in given.items() if name not in of_network}
+    if "epochs" in of_training:  # exactly so many
+        of_training = {"min_updates": 0, **of_training}
     for name in of_training:
         if not hasattr(training, name):
             there = [field.name for settings in (network, training) for field in fields(settings)]

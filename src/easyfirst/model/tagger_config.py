@@ -34,7 +34,6 @@ class TaggerTraining(TrainingSettings):
     """The training settings of a tagger."""
 
     epochs: int = 14
-    min_updates: int = 2500
     learning_rate: float = 0.006
     adam_beta2: float = 0.99
     dropout: float = 0.4

@@ -54,7 +54,7 @@ class PipelineConfig:
     tokenizer_training: TokenizerTraining = field(default_factory=TokenizerTraining)
     spaces: str = "given"  # ``none``: the language is written without spaces, and the treebank does not mark them
     tagger: TaggerConfig = field(default_factory=TaggerConfig)
-    tagger_training: TaggerTraining = field(default_factory=TaggerTraining)
+    tagger_training: TaggerTraining = field(default_factory=lambda: TaggerTraining(min_updates=2500))
     folds: int = 5  # the number of jackknifing folds
     jobs: int = 1  # the number of folds that are trained in parallel
 

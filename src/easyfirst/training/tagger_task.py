@@ -31,7 +31,8 @@ from easyfirst.treebank.scores import percent
 from easyfirst.treebank.sentence import Sentence
 
 NOT_GIVEN = -1
-VALUE_WEIGHT = 0.1  # of the loss of an attribute's value: with more, all attributes together outweigh the tags
+# what the losses of the outputs count: tags most, since the parser needs them; "features" is for each attribute
+WEIGHTS = {"upos": 1.0, "xpos": 1.0, "feats": 0.5, "features": 0.05, "lemmas": 0.3}
 BATCHES, MIN_BATCH_WORDS = 60, 50  # an epoch has so many batches at least, unless they have too few words
 SORTED_AT_ONCE = 16  # the number of batches sorted by length together, so that a batch has similar lengths
 
@@ -89,10 +90,12 @@ class TaggerTask(SupervisedTask):
         spelt = spell(TORCH, weights.characters, batch.spelling, drop) if weights.characters is not None else None
         external = torch.from_numpy(batch.external) if batch.external is not None else None
         scores = score_tags(TORCH, weights, batch.ids, batch.packing, external=external, spelt=spelt, drop=drop)
-        losses = [_cross_entropy(scores[kind], gold) for kind, gold in batch.gold.items() if kind != "features"]
+        kinds = [kind for kind in batch.gold if kind != "features"]
+        losses = [WEIGHTS[kind] * _cross_entropy(scores[kind], batch.gold[kind]) for kind in kinds]
         if features := self.model.vocabulary.features:
             values = zip(features.slices, batch.gold["features"].T, strict=True)
-            losses += [VALUE_WEIGHT * _cross_entropy(scores["features"][:, part], gold) for part, gold in values]
+            weight = WEIGHTS["features"]
+            losses += [weight * _cross_entropy(scores["features"][:, part], gold) for part, gold in values]
         return torch.stack(losses).sum(), len(batch.ids.words)
 
     def evaluate(self, arrays: Mapping[str, Floats]) -> dict[str, float] | None:
