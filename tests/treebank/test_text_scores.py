@@ -12,9 +12,10 @@ from hypothesis import strategies as st
 
 from easyfirst.errors import DataError
 from easyfirst.treebank.conllu import read_conllu
-from easyfirst.treebank.scores import Agreement, score
+from easyfirst.treebank.agreement import Agreement
+from easyfirst.treebank.scores import score
 from easyfirst.treebank.sentence import Sentence
-from easyfirst.treebank.text_scores import TextScores, score_text
+from easyfirst.treebank.text_scores import score_text
 from tests.treebank.texts import conllu, official_scores, read, treebank
 
 DATA = Path(__file__).parent.parent / "data"

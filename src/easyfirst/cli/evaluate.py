@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Collection, Mapping
+from dataclasses import replace
 from itertools import tee
 from typing import TYPE_CHECKING, Annotated
 
@@ -12,15 +14,17 @@ from easyfirst.cli.loading import check_calibrated, load_model, parser_threads, 
 from easyfirst.cli.options import ParserThreads
 from easyfirst.cli.sources import STANDARD, read_conllu
 from easyfirst.errors import DataError
+from easyfirst.treebank.conll18 import COMPARED, SCORED, Conll18Scores
 from easyfirst.treebank.raw_text import raw_text, read_paragraphs
 from easyfirst.treebank.scores import Scores, WordsError, score
 from easyfirst.treebank.sentence import Sentence
-from easyfirst.treebank.text_scores import TextScores, score_text
+from easyfirst.treebank.text_scores import score_text
 
 if TYPE_CHECKING:
     from rich.table import Table
 
     from easyfirst.confidence.reliability import ReliabilityReport
+    from easyfirst.results.parses import Parse
 
 WIDTH = 120
 CONVENTIONS = {
@@ -28,6 +32,9 @@ CONVENTIONS = {
     "conllx": ("CoNLL-X", "without punctuation, relations in full"),
     "full": ("full", "all words, relations in full"),
 }
+TAG_COLUMNS = ("LEMMA", "UPOS", "XPOS", "FEATS")
+GIVEN = "given"  # how a column was compared that a model read in GOLD
+ALIGNED = "aligned %: of the words that both sides have."
 
 
 def evaluate(
@@ -60,11 +67,13 @@ def evaluate(
     ] = False,
     threads: ParserThreads = None,
 ) -> None:
-    """Score trees against gold trees: UAS and LAS in three conventions.
+    """Score trees, tags and lemmas against gold ones: UAS and LAS in three conventions,
+    and all metrics of the CoNLL 2018 shared task.
 
     Give a file SYSTEM, or --model to parse GOLD first. '-' is stdin.
     With --text, SYSTEM may split the same text into other tokens and sentences than
-    GOLD: precision, recall and F1 of all levels, as in the CoNLL 2018 shared task.
+    GOLD; only the metrics of the shared task are then reported.
+    A metric has no figure if SYSTEM or the model does not predict what it compares.
 
     \b
     Examples:
@@ -96,8 +105,10 @@ def evaluate(
             made = _read(system or "")
         _show_text(score_text(_read(gold), made), as_json=as_json)
         return
+    given: tuple[str, ...] = ()
     reliability: ReliabilityReport | None = None
     if model is not None:
+        given = () if predicted_tags else TAG_COLUMNS
         scores, reliability = _score_model(
             gold, model, n_threads, predicted_tags=predicted_tags, with_confidence=confidence
         )
@@ -108,7 +119,8 @@ def evaluate(
             raise DataError(f"{error}; if only tokens or sentences differ, add --text") from None
     if not scores.sentences:
         raise _no_sentences(gold)
-    _show(scores, reliability, as_json=as_json, by_relation=by_relation, by_length=by_length)
+    columns = _columns(scores.conll18, given)
+    _show(scores, columns, reliability, as_json=as_json, by_relation=by_relation, by_length=by_length)
 
 
 def _read(name: str) -> list[Sentence]:
@@ -142,18 +154,47 @@ def _score_model(
         sentences = without_tags(sentences, parser.tagger, model)
     stream = parser.pipe(sentences, threads=threads)
     parses = list(stream) if with_confidence else []  # their sentences have the gold trees
-    scores = score(kept, (parse.parsed for parse in parses or stream))
+    scores = score(kept, map(_only_predicted, parses or stream) if predicted_tags else parses or stream)
     return scores, evaluate_confidence(parses, [parse.sentence for parse in parses]) if parses else None
+
+
+def _only_predicted(parse: Parse) -> Sentence:
+    """Return a parsed sentence without the tags and lemmas that it had before, which are those of the gold file."""
+    before, after = parse.sentence, parse.tagged
+    columns = {
+        "lemmas": (before.lemmas, after.lemmas),
+        "upos": (before.upos, after.upos),
+        "xpos": (before.xpos, after.xpos),
+        "feats": (before.feats, after.feats),
+    }
+    predicted = {
+        name: tuple([new if old == "_" else "_" for old, new in zip(*pair, strict=True)])
+        for name, pair in columns.items()
+    }
+    return replace(after.with_tree(parse.heads, parse.relations), **predicted)
 
 
 def _no_sentences(name: str) -> DataError:
     return DataError("no sentences to compare in this file", source=name)
 
 
+def _columns(scores: Conll18Scores | None, given: Collection[str] = ()) -> dict[str, str]:
+    """Return how each column was compared; those that a model was ``given`` have the gold values."""
+    found = {} if scores is None else scores.columns
+    return {name: GIVEN if state == SCORED and name in given else state for name, state in found.items()}
+
+
 def _show(
-    scores: Scores, reliability: ReliabilityReport | None, *, as_json: bool, by_relation: bool, by_length: bool
+    scores: Scores,
+    columns: dict[str, str],
+    reliability: ReliabilityReport | None,
+    *,
+    as_json: bool,
+    by_relation: bool,
+    by_length: bool,
 ) -> None:
     values = scores.to_dict()
+    values["columns"] = columns
     if reliability is not None:
         values["confidence"] = reliability.to_dict()
     if as_json:
@@ -166,6 +207,8 @@ def _show(
     unlabelled, labelled = (f"{values['exact'][kind]:.2f} %" for kind in ("unlabelled", "labelled"))
     right = f"{scores.sentences:,} sentences; whole trees right: {unlabelled} of heads, {labelled} with relations"
     _print(table, right)
+    if scores.conll18 is not None:
+        _print(_metrics_table(scores.conll18, columns), f"UAS and LAS are those of the row UD above; {ALIGNED}")
     if by_relation:
         table = _table("relation", "gold", "system", "precision %", "recall %", "F1 %")
         for name, row in values["relations"].items():
@@ -193,16 +236,32 @@ def _show_confidence(reliability: ReliabilityReport) -> None:
     _print(f"The tenth of the sentences with the lowest tree confidence\nhas {share}.")
 
 
-def _show_text(scores: TextScores, *, as_json: bool) -> None:
+def _show_text(scores: Conll18Scores, *, as_json: bool) -> None:
+    columns = _columns(scores)
     if as_json:
-        print(json.dumps({"text": scores.to_dict()}, indent=2))
+        print(json.dumps({"text": scores.to_dict(), "columns": columns}, indent=2))
         return
-    table = _table("", "precision %", "recall %", "F1 %", "aligned %", "gold", "system")
+    _print(_metrics_table(scores, columns), f"The metrics of the CoNLL 2018 shared task; {ALIGNED}")
+
+
+def _metrics_table(scores: Conll18Scores, columns: Mapping[str, str]) -> Table:
+    """Return the table of the CoNLL 2018 metrics; without figures where the system predicts nothing."""
+    table = _table("CoNLL 2018", "precision %", "recall %", "F1 %", "aligned %", "gold", "system", "")
     for name, metric in scores.metrics.items():
-        shares = (f"{share:.2f}" for share in (metric.precision, metric.recall, metric.f1))
-        accuracy = "" if metric.aligned_accuracy is None else f"{metric.aligned_accuracy:.2f}"
-        table.add_row(name, *shares, accuracy, f"{metric.gold:,}", f"{metric.system:,}")
-    _print(table, "As in the CoNLL 2018 shared task; aligned %: of the words that both sides have.")
+        shares = (metric.precision, metric.recall, metric.f1, metric.aligned_accuracy)
+        is_shown = scores.is_predicted(name)
+        cells = (f"{share:.2f}" if is_shown and share is not None else "" for share in shares)
+        table.add_row(name, *cells, f"{metric.gold:,}", f"{metric.system:,}", _remark(name, columns))
+    return table
+
+
+def _remark(metric: str, columns: Mapping[str, str]) -> str:
+    """Return what is special about the columns that a metric compares: "FEATS not predicted; UPOS given"."""
+    states: dict[str, list[str]] = {}
+    for column in COMPARED.get(metric, ()):
+        if columns[column] != SCORED:
+            states.setdefault(columns[column], []).append(column)
+    return "; ".join(f"{', '.join(names)} {state}" for state, names in states.items())
 
 
 def _print(*parts: Table | str) -> None:
@@ -223,5 +282,5 @@ def _table(first: str, *others: str) -> Table:
     table = Table(box=box.SIMPLE_HEAD)
     table.add_column(Text(first), no_wrap=True)
     for name in others:
-        table.add_column(name, justify="left" if name == "counted" else "right", no_wrap=True)
+        table.add_column(name, justify="left" if name in ("counted", "") else "right", no_wrap=True)
     return table

@@ -59,7 +59,7 @@ class SpannedText:
         for sentence in treebank:
             first = end
             for token in sentence.surface_tokens:
-                forms.append(form := _without_spaces(token, sentence))
+                forms.append(form := _characters(token, sentence))
                 tokens.append(span := Span(end, end + len(form)))
                 end = span.end
                 if token.is_multiword:
@@ -167,12 +167,16 @@ def _align_forms(
             j += 1
 
 
-def _without_spaces(token: SurfaceToken, sentence: Sentence) -> str:
-    """Return the form without spaces, which are Unicode's space separators (``Zs``)."""
-    form = token.form
-    if " " in form or not form.isascii():
-        form = "".join(character for character in form if category(character) != "Zs")
-    if not form:
-        message = f"FORM is {token.form!r}, only white space, which is no part of a text; correct it"
-        raise DataError(message, source=sentence.source, line=token.line)
-    return form
+def without_spaces(form: str) -> str:
+    """Return a form without spaces, which are Unicode's space separators (``Zs``)."""
+    if " " not in form and form.isascii():
+        return form
+    return "".join(character for character in form if category(character) != "Zs")
+
+
+def _characters(token: SurfaceToken, sentence: Sentence) -> str:
+    """Return the characters of a token that are part of the text; raise an error if there are none."""
+    if form := without_spaces(token.form):
+        return form
+    message = f"FORM is {token.form!r}, only white space, which is no part of a text; correct it"
+    raise DataError(message, source=sentence.source, line=token.line)

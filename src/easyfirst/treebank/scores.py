@@ -7,6 +7,9 @@ Three conventions, never mixed and always named:
 * ``full``: all words, relations in full. Model selection, the tables by relation and by sentence length, and the
   exact-match rates use this one.
 
+Beside them, :func:`score` counts all metrics of the CoNLL 2018 shared task, in which ``UAS`` and ``LAS`` are those of
+``ud`` (:mod:`easyfirst.treebank.conll18`).
+
 Both sides must have the same words; for parses of raw text, where they may differ, see
 :mod:`easyfirst.treebank.text_scores`. A relation that is not given (None) counts as the label ``_``.
 """
@@ -15,13 +18,16 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from itertools import compress, zip_longest
 from typing import Any, NoReturn, Protocol
 from unicodedata import category
 
 from easyfirst.errors import DataError, InputError
+from easyfirst.treebank.agreement import Agreement, percent
+from easyfirst.treebank.alignment import without_spaces
+from easyfirst.treebank.conll18 import Conll18Scores, Side, compare
 from easyfirst.treebank.sentence import Sentence
 from easyfirst.treebank.tree import check_shape
 
@@ -33,8 +39,18 @@ class Parsed(Protocol):
     """The parse of a sentence."""
 
     @property
-    def parsed(self) -> Sentence:
-        """The sentence with the predicted tree."""
+    def tagged(self) -> Sentence:
+        """The sentence with its tags, given or predicted."""
+        ...
+
+    @property
+    def heads(self) -> Sequence[int]:
+        """The predicted heads."""
+        ...
+
+    @property
+    def relations(self) -> Sequence[str]:
+        """The predicted relations."""
         ...
 
 
@@ -66,38 +82,6 @@ class Tally:
 
 
 @dataclass(frozen=True, slots=True)
-class Agreement:
-    """The number of units in the gold and in the system's trees, and of correct ones; scores are in per cent."""
-
-    gold: int
-    system: int
-    correct: int
-    aligned: int | None = None  # the number of aligned words, for metrics of words
-
-    @property
-    def precision(self) -> float:
-        return percent(self.correct, self.system)
-
-    @property
-    def recall(self) -> float:
-        return percent(self.correct, self.gold)
-
-    @property
-    def f1(self) -> float:
-        return percent(2 * self.correct, self.gold + self.system)
-
-    @property
-    def aligned_accuracy(self) -> float | None:
-        """The share of aligned words that are correct."""
-        return None if self.aligned is None else percent(self.correct, self.aligned)
-
-    def to_dict(self) -> dict[str, float]:
-        names = ("gold", "system", "correct", "precision", "recall", "f1", "aligned", "aligned_accuracy")
-        values = {name: getattr(self, name) for name in names}
-        return {name: value for name, value in values.items() if value is not None}
-
-
-@dataclass(frozen=True, slots=True)
 class Scores:
     """The counts over a treebank; percentages are computed on demand."""
 
@@ -109,13 +93,16 @@ class Scores:
     exact_labelled: int  # sentences with all heads and relations correct
     relations: Mapping[str, Agreement]
     lengths: Mapping[str, tuple[int, Tally]]  # sentences and words of each range of lengths
+    conll18: Conll18Scores | None = None  # None if only heads and relations were compared
 
     def to_dict(self) -> dict[str, Any]:
         """Return all scores in per cent, as plain values for JSON."""
+        shared_task = {} if self.conll18 is None else {"conll18": self.conll18.to_dict()}
         return {
             "ud": self.ud.to_dict(),
             "conllx": self.conllx.to_dict(),
             "full": self.full.to_dict(),
+            **shared_task,
             "sentences": self.sentences,
             "exact": {
                 "unlabelled": percent(self.exact_unlabelled, self.sentences),
@@ -189,26 +176,47 @@ class Scorer:
 def score(gold: Iterable[Sentence], system: Iterable[Sentence | Parsed]) -> Scores:
     """Compare two treebanks of the same words, or a treebank and its parses. Both are read as streams. Several roots or
     a cycle are an error, as in the official scorer."""
-    scorer = Scorer()
+    scorer, shared_task = Scorer(), _compare_trees([], [])
     sentences = (map(_sentence, side) for side in (gold, system))
     for number, (gold_sentence, system_sentence) in enumerate(zip_longest(*sentences), 1):
         if gold_sentence is None or system_sentence is None:
             _reject_number(number, gold_sentence, system_sentence)
         _check_words(number, gold_sentence, system_sentence)
+        gold_heads = tree_heads(number, "gold", gold_sentence)
+        system_heads = tree_heads(number, "system", system_sentence)
         scorer.add(
             gold_sentence.forms,
-            gold_heads=tree_heads(number, "gold", gold_sentence),
+            gold_heads=gold_heads,
             gold_relations=gold_sentence.relations,
-            system_heads=tree_heads(number, "system", system_sentence),
+            system_heads=system_heads,
             system_relations=system_sentence.relations,
         )
-    return scorer.scores()
+        shared_task += _compare_trees([(gold_sentence, gold_heads)], [(system_sentence, system_heads)])
+    return replace(scorer.scores(), conll18=shared_task)
+
+
+def _compare_trees(
+    gold: Sequence[tuple[Sentence, Sequence[int]]], system: Sequence[tuple[Sentence, Sequence[int]]]
+) -> Conll18Scores:
+    """Compare trees over the same words. A token is correct if it has the same form and words on both sides."""
+    one, other = Side.of(gold), Side.of(system)
+    gold_tokens, system_tokens = ([_tokens(sentence) for sentence, _ in side] for side in (gold, system))
+    same = sum(len(a & b) for a, b in zip(gold_tokens, system_tokens, strict=True))
+    tokens = Agreement(sum(map(len, gold_tokens)), sum(map(len, system_tokens)), same)
+    pairs = ((m, m) for m in range(len(one.words)))
+    return compare(one, other, pairs, tokens=tokens, sentences=Agreement(len(gold), len(system), len(gold)))
+
+
+def _tokens(sentence: Sentence) -> set[tuple[str, range]]:
+    return {(without_spaces(token.form), token.words) for token in sentence.surface_tokens}
 
 
 def _sentence(given: Sentence | Parsed) -> Sentence:
-    found = given if isinstance(given, Sentence) else getattr(given, "parsed", None)
-    if isinstance(found, Sentence):
-        return found
+    if isinstance(given, Sentence):
+        return given
+    tagged, heads, relations = (getattr(given, name, None) for name in ("tagged", "heads", "relations"))
+    if isinstance(tagged, Sentence) and heads is not None and relations is not None:
+        return tagged.with_tree(heads, relations)
     raise InputError(f"only sentences and parses can be scored, not {type(given).__name__}; see read_conllu and parse")
 
 
@@ -222,11 +230,6 @@ def tree_heads(number: int, side: str, sentence: Sentence) -> list[int]:
         raise DataError(message, source=sentence.source, line=sentence.word_line(m))
     check_shape(sentence, heads)
     return heads
-
-
-def percent(part: int, whole: int) -> float:
-    """Return a share in per cent; 0 if the whole is 0."""
-    return 100 * part / whole if whole else 0.0
 
 
 @lru_cache(maxsize=1 << 16)
