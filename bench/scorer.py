@@ -1,10 +1,10 @@
-"""Check that our scorers give exactly the counts of the official scorer (``udtools``) on a real treebank.
+"""Check that our scorers give exactly the counts of the official scorer (``udtools``) on real treebanks.
 
-    python -m bench.scorer --treebank dev.conllu
+    python -m bench.scorer dev.conllu other-dev.conllu
 
-The gold file is corrupted at random, at increasing rates, and both scorers compare the result with gold. First only
-heads and relations are corrupted, for :func:`easyfirst.score`; then also tags, tokens, words and sentences, for
-:func:`easyfirst.treebank.text_scores.score_text`.
+Each gold file is corrupted at random, at increasing rates, and both scorers compare the result with gold. First trees,
+tags, features and lemmas are corrupted, for :func:`easyfirst.score`; then also tokens, words and sentences, for
+:func:`easyfirst.treebank.text_scores.score_text`. All metrics of the CoNLL 2018 shared task are compared.
 """
 
 from __future__ import annotations
@@ -13,8 +13,8 @@ import argparse
 import random
 import tempfile
 import time
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -23,14 +23,34 @@ from udtools.udeval import evaluate, load_conllu_file
 import easyfirst
 from bench import report
 from easyfirst import Sentence
-from easyfirst.treebank.text_scores import TextScores, score_text
+from easyfirst.treebank.conll18 import METRICS, Conll18Scores
+from easyfirst.treebank.text_scores import score_text
 
-SHARES = (0.0, 0.05, 0.1, 0.2, 0.4)
+SHARES = (0.0, 0.1, 0.4)
 SEED = 1
-METRICS = ("Tokens", "Sentences", "Words", "UPOS", "XPOS", "UAS", "LAS")
+SAME_WORDS, OTHER_WORDS = "trees, tags, lemmas", "also tokens, sentences"
 
 
-# Trees
+# Trees and other columns
+
+
+@dataclass
+class Values:
+    """The values of a treebank, to choose wrong ones from."""
+
+    lemmas: list[str]
+    upos: list[str]
+    xpos: list[str]
+    feats: list[str]
+    relations: list[str]
+
+    @classmethod
+    def of(cls, gold: Sequence[Sentence]) -> Values:
+        def values(column: str) -> list[str]:
+            return sorted({value or "_" for sentence in gold for value in getattr(sentence, column)})
+
+        relations = [relation for relation in values("relations") if relation != "root"]
+        return cls(values("lemmas"), values("upos"), values("xpos"), values("feats"), relations)
 
 
 def corrupt_tree(sentence: Sentence, share: float, rng: random.Random, relations: list[str]) -> Sentence:
@@ -45,6 +65,37 @@ def corrupt_tree(sentence: Sentence, share: float, rng: random.Random, relations
     return sentence.with_tree(heads, labels)
 
 
+def corrupt_features(feats: str, rng: random.Random, values: list[str]) -> str:
+    """Drop a feature, add one that is not universal, reverse the order, or choose the features of another word."""
+    features = [] if feats == "_" else feats.split("|")
+    kind = rng.randrange(4)
+    if kind == 0:
+        return rng.choice(values)
+    if kind == 1 and features:
+        features.pop(rng.randrange(len(features)))
+    elif kind == 2:
+        features.append("Own[layer]=Yes")
+    else:
+        features.reverse()
+    return "|".join(features) or "_"
+
+
+def corrupt_words(sentence: Sentence, share: float, rng: random.Random, values: Values) -> Sentence:
+    """Corrupt the tree, the tags, the features and the lemmas of some words."""
+
+    def some(column: Sequence[str], choices: list[str]) -> tuple[str, ...]:
+        return tuple(rng.choice(choices) if rng.random() < share else value for value in column)
+
+    feats = (corrupt_features(cell, rng, values.feats) if rng.random() < share else cell for cell in sentence.feats)
+    return replace(
+        corrupt_tree(sentence, share, rng, values.relations),
+        lemmas=some(sentence.lemmas, [*values.lemmas, "_"]),
+        upos=some(sentence.upos, values.upos),
+        xpos=some(sentence.xpos, values.xpos),
+        feats=tuple(feats),
+    )
+
+
 # Tokens and sentences
 
 
@@ -53,8 +104,7 @@ class Node:
     """A word with a reference to its head, which survives moving either."""
 
     form: str
-    upos: str
-    xpos: str
+    tags: tuple[str, str, str, str]  # lemma, UPOS, XPOS and features
     relation: str
     head: Node | None = None
 
@@ -69,8 +119,9 @@ class Piece:
 
 
 def pieces_of(sentence: Sentence) -> list[Piece]:
-    columns = zip(sentence.forms, sentence.upos, sentence.xpos, sentence.relations, strict=True)
-    nodes = [Node(form, upos, xpos, relation or "_") for form, upos, xpos, relation in columns]
+    tags = zip(sentence.lemmas, sentence.upos, sentence.xpos, sentence.feats, strict=True)
+    columns = zip(sentence.forms, tags, sentence.relations, strict=True)
+    nodes = [Node(form, of_word, relation or "_") for form, of_word, relation in columns]
     for node, head in zip(nodes, sentence.heads, strict=True):
         node.head = nodes[head - 1] if head else None
     return [Piece(t.form, [nodes[m] for m in t.words], t.is_multiword) for t in sentence.surface_tokens]
@@ -104,7 +155,7 @@ def split(piece: Piece, rng: random.Random) -> list[Piece]:
         return [piece]
     [node] = piece.words
     cut = rng.randrange(1, len(piece.form))
-    rest = Node(piece.form[cut:], node.upos, node.xpos, "goeswith", node)
+    rest = Node(piece.form[cut:], node.tags, "goeswith", node)
     node.form = piece.form[:cut]
     if rng.random() < 0.5:
         return [Piece(piece.form, [node, rest], True)]
@@ -118,9 +169,6 @@ def corrupt_tokens(pieces: list[Piece], share: float, rng: random.Random) -> lis
             corrupted[-1] = join(corrupted[-1], piece, nodes_of(pieces))
         else:
             corrupted += split(piece, rng) if rng.random() < share else [piece]
-    for node in nodes_of(corrupted):
-        if rng.random() < share:
-            node.upos, node.xpos = "X", "FW"
     return corrupted
 
 
@@ -145,9 +193,9 @@ def corrupt_sentences(sentences: list[list[Piece]], share: float, rng: random.Ra
     return corrupted
 
 
-def corrupt_text(gold: list[Sentence], share: float, rng: random.Random, relations: list[str]) -> bytes:
-    """Return the text as CoNLL-U, with corrupted trees, tags, tokens and sentences."""
-    trees = [pieces_of(corrupt_tree(sentence, share, rng, relations)) for sentence in gold]
+def corrupt_text(gold: list[Sentence], share: float, rng: random.Random, values: Values) -> bytes:
+    """Return the text as CoNLL-U, with corrupted trees, tags, lemmas, tokens and sentences."""
+    trees = [pieces_of(corrupt_words(sentence, share, rng, values)) for sentence in gold]
     sentences = corrupt_sentences([corrupt_tokens(pieces, share, rng) for pieces in trees], share, rng)
     lines: list[str] = []
     for pieces in sentences:
@@ -158,7 +206,7 @@ def corrupt_text(gold: list[Sentence], share: float, rng: random.Random, relatio
                 lines.append("\t".join([f"{first}-{last}", piece.form, *["_"] * 8]))
             for node in piece.words:
                 head = ids[node.head] if node.head else 0
-                cells = (ids[node], node.form, "_", node.upos, node.xpos, "_", head, node.relation, "_", "_")
+                cells = (ids[node], node.form, *node.tags, head, node.relation, "_", "_")
                 lines.append("\t".join(map(str, cells)))
         lines.append("")
     return "".join(f"{line}\n" for line in lines).encode()
@@ -167,7 +215,7 @@ def corrupt_text(gold: list[Sentence], share: float, rng: random.Random, relatio
 # Comparing
 
 
-def is_equal(scores: TextScores, official: dict[str, Any]) -> bool:
+def is_equal(scores: Conll18Scores, official: dict[str, Any]) -> bool:
     """Return whether all counts are equal, which implies equal scores."""
     return all(
         (metric.gold, metric.system, metric.correct, metric.aligned)
@@ -188,9 +236,10 @@ def compare(treebank: Path, gold: list[Sentence], content: bytes, *, same_words:
         end = time.process_time()
         equal = is_equal(text, official)
         if same_words:
-            plain = easyfirst.score(gold, easyfirst.read_conllu(path)).ud
+            plain = easyfirst.score(gold, easyfirst.read_conllu(path))
             theirs = (official["UAS"].correct, official["LAS"].correct, official["LAS"].gold_total)
-            equal = equal and theirs == (plain.heads, plain.labelled, plain.words)
+            equal = equal and theirs == (plain.ud.heads, plain.ud.labelled, plain.ud.words)
+            equal = equal and plain.conll18 is not None and is_equal(plain.conll18, official)
     return {
         **{name: text.metrics[name].f1 for name in METRICS},
         "words": text.words.system,
@@ -200,36 +249,40 @@ def compare(treebank: Path, gold: list[Sentence], content: bytes, *, same_words:
     }
 
 
+def compare_all(treebank: Path) -> list[dict[str, Any]]:
+    """Return a row for each kind of corruption and each share."""
+    gold = list(easyfirst.read_conllu(treebank))
+    values, rng = Values.of(gold), random.Random(SEED)
+    rows: list[dict[str, Any]] = []
+    for share in SHARES:
+        content = b"".join(corrupt_words(sentence, share, rng, values).to_bytes() for sentence in gold)
+        found = compare(treebank, gold, content, same_words=True)
+        rows.append({"treebank": treebank.name, "corrupted": share, "what": SAME_WORDS, **found})
+    for share in SHARES:
+        found = compare(treebank, gold, corrupt_text(gold, share, rng, values), same_words=False)
+        rows.append({"treebank": treebank.name, "corrupted": share, "what": OTHER_WORDS, **found})
+    return rows
+
+
 def main() -> None:
     arguments = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    arguments.add_argument("--treebank", type=Path, required=True)
-    options = arguments.parse_args()
-    gold = list(easyfirst.read_conllu(options.treebank))
-    relations = sorted({relation for s in gold for relation in s.relations if relation not in (None, "root")})
-    rng = random.Random(SEED)
-    results: list[dict[str, Any]] = []
-    for share in SHARES:
-        content = b"".join(corrupt_tree(sentence, share, rng, relations).to_bytes() for sentence in gold)
-        found = compare(options.treebank, gold, content, same_words=True)
-        results.append({"corrupted": share, "what": "trees", **found})
-    for share in SHARES:
-        content = corrupt_text(gold, share, rng, relations)
-        found = compare(options.treebank, gold, content, same_words=False)
-        results.append({"corrupted": share, "what": "trees, tags, tokens, sentences", **found})
+    arguments.add_argument("treebanks", type=Path, nargs="+")
+    results = [row for path in arguments.parse_args().treebanks for row in compare_all(path)]
     rows = [
         (
+            row["treebank"].removesuffix(".conllu"),
             row["what"],
             f"{row['corrupted']:.0%}",
-            *(f"{row[name]:.4f}" for name in METRICS),
+            *(f"{row[name]:.2f}" for name in METRICS),
             f"{row['words']:,}",
-            row["equal"],
+            "yes" if row["equal"] else "NO",
             row["cpu_seconds"],
             row["official_cpu_seconds"],
         )
         for row in results
     ]
-    header = ("what", "corrupted", *METRICS, "words", "equal to the official scorer", "CPU seconds", "official")
-    report.write("scorer", {"treebank": options.treebank.name, "seed": SEED, "comparisons": results}, header, rows)
+    header = ("treebank", "corrupted", "share", *METRICS, "words", "equal counts", "CPU seconds", "official")
+    report.write("scorer", {"seed": SEED, "comparisons": results}, header, rows)
 
 
 if __name__ == "__main__":

@@ -101,7 +101,9 @@ def test_the_scorer_counts_without_sentence_objects() -> None:
         system_heads=SYSTEM_HEADS,
         system_relations=SYSTEM_RELATIONS,
     )
-    assert scorer.scores().to_dict() == compare()
+    whole = compare()
+    del whole["conll18"]  # it also compares tags and lemmas
+    assert scorer.scores().to_dict() == whole
 
 
 def test_the_scorer_refuses_sides_of_different_length() -> None:

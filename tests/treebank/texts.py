@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from easyfirst.treebank.conll18 import Conll18Scores
 from easyfirst.treebank.conllu import ConlluReader
 from easyfirst.treebank.sentence import Sentence
 
@@ -46,3 +47,27 @@ def official_scores(gold: str, system: str) -> dict[str, Any]:
     udeval = pytest.importorskip("udtools.udeval")
     sides = (udeval.load_conllu(io.StringIO(side, newline="\n"), "x", {}) for side in (gold, system))
     return udeval.evaluate(*sides)
+
+
+def check_official(ours: Conll18Scores, gold: str, system: str) -> None:
+    """Every figure of every metric is the official one."""
+    official = official_scores(gold, system)
+    assert len(ours.metrics) == 13
+    for name, metric in ours.metrics.items():
+        theirs = official[name]
+        assert (metric.gold, metric.system, metric.correct, metric.aligned) == (
+            theirs.gold_total,
+            theirs.system_total,
+            theirs.correct,
+            theirs.aligned_total,
+        ), name
+        for share, their_share in (
+            (metric.precision, theirs.precision),
+            (metric.recall, theirs.recall),
+            (metric.f1, theirs.f1),
+        ):
+            assert share == pytest.approx(100 * their_share, abs=1e-9)
+        if theirs.aligned_accuracy is None:
+            assert metric.aligned_accuracy is None
+        else:
+            assert metric.aligned_accuracy == pytest.approx(100 * theirs.aligned_accuracy, abs=1e-9)

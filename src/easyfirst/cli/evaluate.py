@@ -14,7 +14,7 @@ from easyfirst.cli.loading import check_calibrated, load_model, parser_threads, 
 from easyfirst.cli.options import ParserThreads
 from easyfirst.cli.sources import STANDARD, read_conllu
 from easyfirst.errors import DataError
-from easyfirst.treebank.conll18 import COMPARED, SCORED, Conll18Scores
+from easyfirst.treebank.conll18 import COMPARED, NOT_IN_GOLD, NOT_PREDICTED, SCORED, Conll18Scores
 from easyfirst.treebank.raw_text import raw_text, read_paragraphs
 from easyfirst.treebank.scores import Scores, WordsError, score
 from easyfirst.treebank.sentence import Sentence
@@ -33,8 +33,12 @@ CONVENTIONS = {
     "full": ("full", "all words, relations in full"),
 }
 TAG_COLUMNS = ("LEMMA", "UPOS", "XPOS", "FEATS")
-GIVEN = "given"  # how a column was compared that a model read in GOLD
-ALIGNED = "aligned %: of the words that both sides have."
+GIVEN = "given"  # the state of a column that a model did not predict because GOLD has it
+MEANINGS = {
+    NOT_PREDICTED: "no figures for {}",
+    GIVEN: "these are the values of GOLD; --predicted-tags scores those of the model",
+    NOT_IN_GOLD: "{} say nothing about it",
+}
 
 
 def evaluate(
@@ -208,7 +212,7 @@ def _show(
     right = f"{scores.sentences:,} sentences; whole trees right: {unlabelled} of heads, {labelled} with relations"
     _print(table, right)
     if scores.conll18 is not None:
-        _print(_metrics_table(scores.conll18, columns), f"UAS and LAS are those of the row UD above; {ALIGNED}")
+        _show_metrics(scores.conll18, columns, "Its UAS and LAS are those of the row UD above")
     if by_relation:
         table = _table("relation", "gold", "system", "precision %", "recall %", "F1 %")
         for name, row in values["relations"].items():
@@ -241,27 +245,24 @@ def _show_text(scores: Conll18Scores, *, as_json: bool) -> None:
     if as_json:
         print(json.dumps({"text": scores.to_dict(), "columns": columns}, indent=2))
         return
-    _print(_metrics_table(scores, columns), f"The metrics of the CoNLL 2018 shared task; {ALIGNED}")
+    _show_metrics(scores, columns, "The metrics of the CoNLL 2018 shared task")
 
 
-def _metrics_table(scores: Conll18Scores, columns: Mapping[str, str]) -> Table:
-    """Return the table of the CoNLL 2018 metrics; without figures where the system predicts nothing."""
-    table = _table("CoNLL 2018", "precision %", "recall %", "F1 %", "aligned %", "gold", "system", "")
+def _show_metrics(scores: Conll18Scores, columns: Mapping[str, str], note: str) -> None:
+    """Print the table of the CoNLL 2018 metrics, and why some have no figures or tell nothing."""
+    table = _table("CoNLL 2018", "precision %", "recall %", "F1 %", "aligned %", "gold", "system")
     for name, metric in scores.metrics.items():
         shares = (metric.precision, metric.recall, metric.f1, metric.aligned_accuracy)
-        is_shown = scores.is_predicted(name)
-        cells = (f"{share:.2f}" if is_shown and share is not None else "" for share in shares)
-        table.add_row(name, *cells, f"{metric.gold:,}", f"{metric.system:,}", _remark(name, columns))
-    return table
-
-
-def _remark(metric: str, columns: Mapping[str, str]) -> str:
-    """Return what is special about the columns that a metric compares: "FEATS not predicted; UPOS given"."""
-    states: dict[str, list[str]] = {}
-    for column in COMPARED.get(metric, ()):
-        if columns[column] != SCORED:
-            states.setdefault(columns[column], []).append(column)
-    return "; ".join(f"{', '.join(names)} {state}" for state, names in states.items())
+        is_predicted = scores.is_predicted(name)
+        cells = ("" if share is None else f"{share:.2f}" if is_predicted else "-" for share in shares)
+        table.add_row(name, *cells, f"{metric.gold:,}", f"{metric.system:,}")
+    lines = [f"{note}; aligned %: of the words that both sides have."]
+    for state, meaning in MEANINGS.items():
+        named = [column for column in columns if columns[column] == state]
+        affected = [name for name, compared in COMPARED.items() if not set(named).isdisjoint(compared)]
+        if named:
+            lines.append(f"{', '.join(named)} {state}: {meaning.format(', '.join(affected))}.")
+    _print(table, *lines)
 
 
 def _print(*parts: Table | str) -> None:
@@ -282,5 +283,5 @@ def _table(first: str, *others: str) -> Table:
     table = Table(box=box.SIMPLE_HEAD)
     table.add_column(Text(first), no_wrap=True)
     for name in others:
-        table.add_column(name, justify="left" if name in ("counted", "") else "right", no_wrap=True)
+        table.add_column(name, justify="left" if name == "counted" else "right", no_wrap=True)
     return table
