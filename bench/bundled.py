@@ -66,10 +66,8 @@ def scores_of(model: str, treebank: Path, *, spaces: str) -> dict[str, dict[str,
         "gold tokens, predicted tags": [with_tree(parse) for parse in nlp.parse(untagged)],
         "gold tokens, gold tags": [with_tree(parse) for parse in nlp.parse(gold)],
     }
-    return {
-        name: {metric: agreement.f1 for metric, agreement in score_text(gold, system).metrics.items()}
-        for name, system in made.items()
-    }
+    metrics = {name: score_text(gold, system).metrics for name, system in made.items()}
+    return {name: {column: found[column].f1 for column in COLUMNS} for name, found in metrics.items()}
 
 
 def table(found: dict[str, dict[str, dict[str, float]]]) -> list[list[object]]:

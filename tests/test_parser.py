@@ -28,6 +28,7 @@ from easyfirst.streaming import N_BUFFERED
 from easyfirst.treebank.conllu import read_conllu
 from easyfirst.treebank.sentence import Sentence
 from easyfirst.treebank.tree import find_cycle
+from tests.small_models import small_model, small_tagger
 
 DATA = Path(__file__).parent / "data"
 SMALL = {"word_dim": 6, "tag_dim": 3, "relation_dim": 3, "vector_dim": 8, "tree_dim": 5, "hidden_dim": 7}
@@ -219,6 +220,18 @@ def test_parses_are_scored_like_the_sentences_they_become(upos_parser: Parser) -
     assert scores.full.heads == right < scores.full.words
     assert scores == easyfirst.score(gold, [parse.parsed for parse in parses])
     assert [parse.parsed.to_bytes() for parse in parses] == [parse.to_bytes() for parse in parses]
+
+
+def test_predicted_tags_of_parses_are_scored() -> None:
+    """A sentence from a file keeps its columns in ``parsed``, but the tags it was parsed with are scored."""
+    tagger = small_tagger()
+    gold = list(read_conllu(DATA / "multiword.conllu"))
+    parses = Parser(small_model("both"), tagger=tagger).parse(map(tagger.untagged, gold))
+    found = easyfirst.score(gold, parses).conll18
+    assert found is not None
+    right, tags = ([tag for sentence in side for tag in sentence.upos] for side in (gold, [p.tagged for p in parses]))
+    assert found.columns["UPOS"] == "scored"
+    assert found.upos.correct == sum(tag == predicted for tag, predicted in zip(right, tags, strict=True))
 
 
 def test_only_sentences_and_parses_are_scored(upos_parser: Parser) -> None:

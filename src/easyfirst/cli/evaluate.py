@@ -58,7 +58,8 @@ def evaluate(
         ),
     ] = False,
     predicted_tags: Annotated[
-        bool, Option("--predicted-tags", help="With --model: predict the tags that the parser reads, as for raw text.")
+        bool,
+        Option("--predicted-tags", help="With --model: predict tags, as for raw text, instead of using GOLD's."),
     ] = False,
     no_spaces: Annotated[
         bool, Option("--no-spaces", help="With --text --model: GOLD's language is written without spaces.")
