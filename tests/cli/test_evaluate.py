@@ -153,7 +153,7 @@ def test_metrics_of_a_model_with_gold_tags(run: Run, gold: Path, text_model: Pat
     assert None not in values["conll18"].values()
     check_metrics(values["conll18"], gold.read_bytes(), out.read_bytes())
     text = run("evaluate", gold, "--model", text_model).stdout.decode()
-    assert "\nLEMMA, UPOS, XPOS, FEATS given: these are the values of GOLD; --predicted-tags scores" in text
+    assert "\nLEMMA, UPOS, XPOS, FEATS given: these are the values of GOLD; use --predicted-tags" in text
 
 
 def test_metrics_of_a_model_with_predicted_tags(run: Run, gold: Path, text_model: Path, tmp_path: Path) -> None:

@@ -36,7 +36,7 @@ TAG_COLUMNS = ("LEMMA", "UPOS", "XPOS", "FEATS")
 GIVEN = "given"  # the state of a column that a model did not predict because GOLD has it
 MEANINGS = {
     NOT_PREDICTED: "no figures for {}",
-    GIVEN: "these are the values of GOLD; --predicted-tags scores those of the model",
+    GIVEN: "these are the values of GOLD; use --predicted-tags to score those of a tagger",
     NOT_IN_GOLD: "{} say nothing about it",
 }
 
@@ -72,8 +72,9 @@ def evaluate(
     ] = False,
     threads: ParserThreads = None,
 ) -> None:
-    """Score trees, tags and lemmas against gold ones: UAS and LAS in three conventions,
-    and all metrics of the CoNLL 2018 shared task.
+    """Score trees, tags and lemmas against gold ones.
+
+    Reports UAS and LAS in three conventions, and all metrics of the CoNLL 2018 shared task.
 
     Give a file SYSTEM, or --model to parse GOLD first. '-' is stdin.
     With --text, SYSTEM may split the same text into other tokens and sentences than
