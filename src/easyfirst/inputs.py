@@ -28,6 +28,7 @@ _T = TypeVar("_T")
 _Tags: TypeAlias = "list[str | None] | None"
 
 _EXAMPLE = "as in [['The', 'fox', 'jumps']]"
+_WITH_FEATS = "a Sentence with FEATS, from read_conllu or Sentence.with_tags"
 
 
 def check_sentences(sentences: object) -> None:
@@ -107,6 +108,7 @@ def check_tags(
             message = f"{message}; give CoNLL-U with {column} filled in, {tagger}, or use {other_model}"
             raise DataError(message, source=sentence.source, line=sentence.word_line(0))
         words = "(word, upos, xpos) triples" if len(tag_kinds) > 1 else "(word, tag) pairs"
+        words = _WITH_FEATS if "feats" in tag_kinds else words
         raise InputError(f"{message}; give {words}, or use {other_model}")
 
 
@@ -148,6 +150,10 @@ def to_sentence(item: object, number: int, *, reads: tuple[str, ...], needs: tup
         raise InputError(f"{name} has no words; leave it out")
     if isinstance(item, Sentence):
         return item
+    if "feats" in needs:
+        raise InputError(
+            f"{name} has no FEATS, and the model needs them and has no tagger to predict them; give {_WITH_FEATS}"
+        )
     if all(isinstance(word, str) for word in words):
         if isinstance(item, tuple) and needs and len(words) == 1 + len(needs):
             raise InputError(
@@ -183,10 +189,10 @@ def _split(
     forms, *tags = ([row[column] for row in rows] for column in range(len(rows[0])))
     if len(tags) == 2:
         return forms, tags[0], tags[1]
-    if reads == ("xpos",):
+    if "xpos" in reads and "upos" not in reads:
         return forms, None, tags[0]
     if "xpos" in needs:
-        what = "the model needs two" if len(needs) == 2 else "the model needs XPOS, but one tag is taken as UPOS"
+        what = "the model needs two" if "upos" in needs else "the model needs XPOS, but one tag is taken as UPOS"
         raise InputError(f"{name} has one tag a word and {what}; give (word, upos, xpos) triples")
     return forms, tags[0], None
 

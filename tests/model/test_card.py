@@ -42,7 +42,7 @@ def test_the_card_names_model_date_version_and_licence(facts: CardFacts) -> None
     card = write_card(facts)
     assert card.startswith("# my-model\n")
     assert "- Trained: 2024-02-29, with easyfirst 0.1.0\n- Licence: CC BY-SA 4.0\n" in card
-    assert "UPOS and XPOS tags; preset `htlstm`" in card
+    assert "It reads words, UPOS and XPOS; preset `htlstm`" in card
     assert card.endswith("|\n")
 
 

@@ -124,7 +124,7 @@ def test_a_whole_number_is_a_number() -> None:
         ("window", -1, "window must be from 0 to 64"),
         ("vector_dim", 7, "vector_dim must be even"),
         ("rnn", "qrnn", "rnn must be one of lstm, gru, elman"),
-        ("tags", "feats", "tags must be one of none, upos, xpos, both"),
+        ("tags", "lemmas", "tags must be one of none, upos, xpos, both, feats, "),
     ],
 )
 def test_network_settings_out_of_range_are_refused(name: str, value: Any, message: str) -> None:

@@ -209,7 +209,7 @@ def test_rare_words_and_characters_have_no_row_of_their_own() -> None:
     assert list(vocabulary.words) == ["the"]
     assert "!" not in vocabulary.characters
     assert vocabulary.characters["e"] > 0
-    assert vocabulary.tags == {"upos": ("NOUN", "DET", "VERB", "NUM", "PUNCT"), "xpos": ("NN", "DT", "VBZ")}
+    assert vocabulary.outputs == {"upos": ("NOUN", "DET", "VERB", "NUM", "PUNCT"), "xpos": ("NN", "DT", "VBZ")}
 
 
 def test_a_treebank_without_tags_is_refused() -> None:

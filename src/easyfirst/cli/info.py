@@ -14,8 +14,8 @@ from typer import Argument, Option
 from easyfirst.cli.loading import set_threads, warn_of_name
 from easyfirst.cli.outputs import check_output, is_terminal
 from easyfirst.model.bundled import bundled_models, find_model
-from easyfirst.model.lexicon import column_name
 from easyfirst.native.backend import describe_engine
+from easyfirst.treebank.columns import column_names
 
 if TYPE_CHECKING:
     from easyfirst.model.tagger_store import TaggerModel
@@ -88,7 +88,7 @@ def describe(path: Path, parser: Parser | None = None) -> dict[str, Any]:
         "parts": [name for name, part in (("tokenizer", parser.tokenizer), ("tagger", parser.tagger)) if part]
         + ["parser"],
         "reads": _reads(parser),
-        "gives": [*map(column_name, parser.tagger.kinds if parser.tagger else ()), "HEAD", "DEPREL"],
+        "gives": [*column_names(parser.tagger.kinds if parser.tagger else ()), "HEAD", "DEPREL"],
         "needs_tags": list(parser.needs_tags),
         "words": len(model.vocabulary.words),
         "tags": {kind: len(rows) for kind, rows in model.vocabulary.tags.items()},

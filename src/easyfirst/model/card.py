@@ -9,9 +9,9 @@ from dataclasses import asdict, dataclass
 from pathlib import PurePath
 from typing import TYPE_CHECKING
 
-from easyfirst.model.lexicon import column_name
 from easyfirst.model.parser_config import ParserConfig
 from easyfirst.model.part import installed_version
+from easyfirst.treebank.columns import column_names
 from easyfirst.treebank.scores import Scores
 
 if TYPE_CHECKING:
@@ -142,8 +142,8 @@ def licence_in(card: str) -> str | None:
 
 
 def _summary(config: ParserConfig) -> str:
-    columns = " and ".join(map(column_name, config.network.tag_kinds)) or "no tags"
-    reads = f"It reads words and {columns}; preset `{config.preset}`."
+    *others, last = ["words", *(column_names(config.network.tag_kinds) or ["no tags"])]
+    reads = f"It reads {', '.join(others)} and {last}; preset `{config.preset}`."
     return (
         "A dependency parser for easyfirst: easy-first, bottom-up parsing with hierarchical tree LSTMs\n"
         f"(Kiperwasser & Goldberg, TACL 2016). {reads}\n"

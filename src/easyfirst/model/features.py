@@ -1,7 +1,8 @@
 """FEATS as data: bundles such as ``Case=Nom|Number=Sing``, and the values of single attributes.
 
-The tagger scores whole bundles and, beside them, the values of each attribute. A bundle's score is its own plus those
-of its values. Bundles that are unseen in training have the score of ``OTHER`` in place of their own.
+The tagger scores whole bundles and, beside them, the values of each attribute. The score of a bundle is its own plus
+those of its values. Any combination of values can also come out with the score of ``OTHER`` in place of its own, so
+that bundles that are unseen in training can be predicted.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ import numpy as np
 from easyfirst.nn.arrays import Floats, Ints
 
 NO_FEATURES = "_"
-OTHER = "<other>"  # stands for all bundles that occur less than twice in training
+OTHER = "<other>"  # stands for all bundles that are rarer than MIN_COUNT in training
 MIN_COUNT = 2
 
 
@@ -34,25 +35,26 @@ def bundle_of(attributes: Mapping[str, str]) -> str:
     return "|".join(f"{name}={attributes[name]}" for name in names) or NO_FEATURES
 
 
-def nearest_bundle(bundle: str, rows: Mapping[str, int]) -> int:
-    """Return the row of the most similar bundle: the one with the fewest values that are in only one of both. Of equal
-    ones it is the first."""
-    given = set(attributes_of(bundle).items())
-    return min((len(given ^ set(attributes_of(known).items())), row) for known, row in rows.items())[1]
+@lru_cache(maxsize=1 << 14)
+def nearest_bundle(bundle: str, known: tuple[str, ...]) -> str:
+    """Return the most similar of the known bundles: the one with the fewest values that only one of the two has. If
+    several are equally similar, return the first."""
+    given = attributes_of(bundle).items()
+    return min(known, key=lambda other: len(given ^ attributes_of(other).items()))
 
 
 @dataclass(frozen=True)
 class Features:
-    """The bundles and the values that a tagger knows. In the row of values, those of an attribute are side by side, and
-    the first of them is the empty string: the attribute is not present."""
+    """The bundles and the values that a tagger can predict. The first value of each attribute is the empty string: the
+    attribute is absent. In a row of value scores, the values of an attribute are side by side."""
 
     bundles: tuple[str, ...]  # starts with OTHER
     values: Mapping[str, tuple[str, ...]]  # attribute -> values
 
     @classmethod
     def of(cls, bundles: Iterable[str]) -> Features | None:
-        """Collect those of a treebank; None if no word has features."""
-        counts = Counter(bundles)
+        """Collect the bundles and values of a treebank; return None if no word has features."""
+        counts = Counter(bundle for bundle in bundles if bundle != OTHER)
         found: dict[str, set[str]] = {}
         for bundle in counts:
             for name, value in attributes_of(bundle).items():
@@ -64,16 +66,18 @@ class Features:
 
     @classmethod
     def from_names(cls, bundles: Sequence[str], values: Sequence[str]) -> Features:
-        """Make it of bundles and of values as ``Case=Nom``; raise :class:`ValueError` if they do not fit."""
+        """Undo :attr:`bundles` and :attr:`names`; raise a :class:`ValueError` if they are not well-formed."""
         of_names: dict[str, list[str]] = {}
         for pair in values:
             name, equals, value = pair.partition("=")
             if not equals or (name not in of_names) != (value == ""):
-                raise ValueError(f"{pair!r} is not the value of an attribute after its empty value")
+                raise ValueError(f"{pair!r} must be Name=value, and the first value of a name empty")
             of_names.setdefault(name, []).append(value)
         found = cls(tuple(bundles), {name: tuple(values) for name, values in of_names.items()})
-        if list(bundles[:1]) != [OTHER] or found.names != tuple(values):
-            raise ValueError("feats and features do not fit")
+        if list(bundles[:1]) != [OTHER]:
+            raise ValueError(f"feats must start with {OTHER}")
+        if found.names != tuple(values):
+            raise ValueError("the values of each attribute must be side by side")
         return found
 
     @property
@@ -83,7 +87,7 @@ class Features:
 
     @cached_property
     def slices(self) -> tuple[slice, ...]:
-        """The places of each attribute in the row of values."""
+        """The places of each attribute's values in a row of value scores."""
         ends = np.cumsum([len(values) for values in self.values.values()]).tolist()
         return tuple(map(slice, [0, *ends[:-1]], ends))
 
@@ -92,11 +96,11 @@ class Features:
         return {bundle: number for number, bundle in enumerate(self.bundles)}
 
     def bundle_ids(self, bundles: Iterable[str]) -> Ints:
-        """Return the numbers of bundles; that of OTHER for those it does not know."""
+        """Return the number of each bundle: (n_bundles,). A bundle that cannot be predicted has that of OTHER."""
         return np.array([self._numbers.get(bundle, 0) for bundle in bundles], dtype=np.int64)
 
     def value_ids(self, bundles: Iterable[str]) -> Ints:
-        """Return for each bundle and attribute the number of its value, counted from 0: (n_bundles, n_attributes)."""
+        """Return the number of each attribute's value in each bundle: (n_bundles, n_attributes). 0 is absent."""
         places = [(name, {value: k for k, value in enumerate(values)}) for name, values in self.values.items()]
         rows: dict[str, list[int]] = {}
         found: list[list[int]] = []
@@ -117,17 +121,17 @@ class Features:
         return table
 
     def choose(self, bundle_scores: Floats, value_scores: Floats) -> list[str]:
-        """Return the best bundle of each word. ``bundle_scores``: (n_words, n_bundles), those of the bundles' values
-        included; ``value_scores``: (n_words, n_values)."""
-        known = bundle_scores[:, 1:].argmax(axis=1) + 1 if len(self.bundles) > 1 else np.zeros(len(bundle_scores), int)
-        best = np.stack([value_scores[:, part].argmax(axis=1) for part in self.slices], axis=1)
-        highest = sum(value_scores[:, part].max(axis=1) for part in self.slices)
-        is_other = bundle_scores[:, 0] + highest > bundle_scores[np.arange(len(known)), known]
-        chosen = [self.bundles[number] for number in known.tolist()]
-        for word in np.flatnonzero(is_other | (known == 0)).tolist():
-            chosen[word] = self._made_of(tuple(best[word].tolist()))
-        return chosen
+        """Return the best bundle of each word. ``bundle_scores``: (n_words, n_bundles), which include the scores of the
+        bundles' values; ``value_scores``: (n_words, n_values)."""
+        values = [value_scores[:, part] for part in self.slices]
+        scores = bundle_scores.copy()
+        scores[:, 0] += np.stack([of_attribute.max(axis=1) for of_attribute in values]).sum(axis=0)
+        best: list[int] = scores.argmax(axis=1).tolist()
+        numbers = np.stack([of_attribute.argmax(axis=1) for of_attribute in values], axis=1)
+        return [self.bundles[n] if n else self._combined(numbers[word]) for word, n in enumerate(best)]
 
-    def _made_of(self, numbers: tuple[int, ...]) -> str:
-        pairs = zip(self.values.items(), numbers, strict=True)
+    def _combined(self, numbers: Ints) -> str:
+        """Return the bundle with these values, one number for each attribute."""
+        chosen: list[int] = numbers.tolist()
+        pairs = zip(self.values.items(), chosen, strict=True)
         return bundle_of({name: values[number] for (name, values), number in pairs if number})

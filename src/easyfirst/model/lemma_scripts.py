@@ -7,12 +7,13 @@ of the form, and how to edit its end. What lies between is kept. An edit is a se
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from functools import lru_cache
 
 ABSOLUTE = "="
-BAR = "|"
-IDENTITY = "keep||"
+_OPERATION = re.compile(r"[.-]|\+.", re.DOTALL)
+_EDIT = r"((?:[.-]|\+.)*)"
 
 
 def _lower(text: str) -> str:
@@ -32,6 +33,7 @@ def _upper(text: str) -> str:
 
 
 CASINGS = {"lower": _lower, "title": _title, "keep": _keep, "upper": _upper}  # the first that fits is taken
+_SCRIPT = re.compile(rf"({'|'.join(CASINGS)})\|{_EDIT}\|{_EDIT}", re.DOTALL)
 
 
 @lru_cache(maxsize=1 << 16)
@@ -46,53 +48,42 @@ def script_of(form: str, lemma: str) -> str:
             continue
         prefix = "".join(_edits(source[:begin], target[:there]))
         suffix = "".join(_edits(source[begin + length :], target[there + length :]))
-        script = f"{name}{BAR}{prefix}{BAR}{suffix}"
-        if apply_script(form, script) == lemma:  # lower-casing may not be undone, as in some scripts
+        script = f"{name}|{prefix}|{suffix}"
+        if apply_script(form, script) == lemma:  # false if lower-casing loses something, as for a dotted capital I
             return script
     return ABSOLUTE + lemma
 
 
 @lru_cache(maxsize=1 << 16)
 def apply_script(form: str, script: str) -> str | None:
-    """Return the lemma, or None if the form is too short for the script."""
+    """Return the lemma, or None if the script does not fit the form: it is too short, or no lemma would be left."""
     if script.startswith(ABSOLUTE):
         return script[1:]
-    casing, _, edits = script.partition(BAR)
-    operations = list(_operations(edits))
-    bar = operations.index(BAR)
-    prefix, suffix = operations[:bar], operations[bar + 1 :]
+    casing, prefix, suffix = _parts_of(script)
     source = form if casing == "keep" else form.lower()
     begin, end = _n_read(prefix), len(source) - _n_read(suffix)
     if begin > end:
         return None
     edited = _edited(source[:begin], prefix) + source[begin:end] + _edited(source[end:], suffix)
-    return CASINGS[casing](edited) or None
+    lemma = CASINGS[casing](edited)
+    return lemma if lemma == lemma.strip() and lemma not in ("", "_") else None
 
 
 def check_script(script: str) -> None:
-    """Raise :class:`ValueError` unless :func:`apply_script` can read the script."""
-    casing, _, edits = script.partition(BAR)
-    is_lemma = script.startswith(ABSOLUTE) and len(script) > 1
-    if not is_lemma and (casing not in CASINGS or list(_operations(edits)).count(BAR) != 1):
+    """Raise a :class:`ValueError` unless :func:`apply_script` can read the script."""
+    if not script.startswith(ABSOLUTE):
+        _parts_of(script)
+    elif script == ABSOLUTE:
+        raise ValueError("the lemma after = is missing in a lemma script")
+
+
+def _parts_of(script: str) -> tuple[str, list[str], list[str]]:
+    """Return how to case the lemma, and the operations of the two edits."""
+    match = _SCRIPT.fullmatch(script)
+    if match is None:
         raise ValueError(f"{script!r} is not a lemma script")
-
-
-def _operations(edits: str) -> Iterator[str]:
-    """Yield the operations of two edits and the bar between them; raise :class:`ValueError` for anything else."""
-    characters = iter(edits)
-    for character in characters:
-        if character == "+":
-            inserted = next(characters, "")
-            if not inserted:
-                break
-            yield character + inserted
-        elif character in ("-", ".", BAR):
-            yield character
-        else:
-            break
-    else:
-        return
-    raise ValueError(f"{edits!r} are not the edits of a lemma script")
+    casing, prefix, suffix = match.groups()
+    return casing, _OPERATION.findall(prefix), _OPERATION.findall(suffix)
 
 
 def _n_read(operations: list[str]) -> int:
@@ -101,6 +92,7 @@ def _n_read(operations: list[str]) -> int:
 
 
 def _edited(text: str, operations: list[str]) -> str:
+    """Apply an edit to the characters that it reads."""
     characters = iter(text)
     edited: list[str] = []
     for operation in operations:
@@ -114,6 +106,8 @@ def _edited(text: str, operations: list[str]) -> str:
 
 def _longest_common_part(source: str, target: str) -> tuple[int, int, int]:
     """Return where the longest common substring begins in both texts, and its length; the first of several."""
+    if source == target:
+        return 0, 0, len(source)
     best = (0, 0, 0)
     lengths = [0] * (len(target) + 1)  # of the common suffixes of what was read of both texts
     for i, character in enumerate(source, 1):

@@ -42,11 +42,6 @@ def tags_of(sentence: Sentence, kind: str) -> Sequence[str]:
     return tags
 
 
-def column_name(kind: str) -> str:
-    """Return the name of a column in CoNLL-U."""
-    return "LEMMA" if kind == "lemmas" else kind.upper()
-
-
 def distinct_forms(words: Sequence[str]) -> tuple[list[str], Ints]:
     """Return the distinct forms of words, longest first, and for each word the number of its form."""
     forms = sorted(set(words), key=lambda form: (-len(form), form))

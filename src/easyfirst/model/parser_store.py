@@ -16,7 +16,14 @@ from easyfirst.model.directory import CONFIG, KIND, VOCABULARY, errors_in, prepa
 from easyfirst.model.initial_values import embedding, glorot, rnn_array, rnn_shapes
 from easyfirst.model.parser_config import NetworkConfig, ParserConfig
 from easyfirst.model.parser_vocabulary import ParserVocabulary
-from easyfirst.model.part import VECTORS, Part, installed_version, load_part, save_part
+from easyfirst.model.part import (
+    MORPHOLOGY_FORMAT_VERSION,
+    VECTORS,
+    Part,
+    installed_version,
+    load_part,
+    save_part,
+)
 from easyfirst.model.settings import build_settings
 from easyfirst.model.shared_vectors import SharedVectors, load_shared_vectors, save_shared_vectors
 from easyfirst.model.weight_files import check_arrays, dequantize
@@ -152,7 +159,8 @@ def save_parser(path: str | PathLike[str], model: ParserModel, *, bits: int = 32
         settings["vectors"] = model.vectors.sha256
         vocabulary = replace(vocabulary, external=None)
         arrays = {name: array for name, array in arrays.items() if name != EXTERNAL}
-    save_part(path, Part(KIND, settings, vocabulary.to_dict(), arrays, model.card), bits=bits)
+    version = MORPHOLOGY_FORMAT_VERSION if "feats" in vocabulary.tags else None
+    save_part(path, Part(KIND, settings, vocabulary.to_dict(), arrays, model.card), bits=bits, version=version)
     if model.calibration is not None:
         save_calibration(Path(path), model.calibration)
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -16,7 +17,6 @@ import numpy as np
 from easyfirst.json_values import checking, distinct_strings, list_of, scalar, table
 from easyfirst.model.features import nearest_bundle
 from easyfirst.model.lexicon import (
-    UNKNOWN,
     distinct_forms,
     external_ids,
     ids_of,
@@ -92,12 +92,17 @@ class ParserVocabulary:
         return WordIds(word_ids, external, tags, numbers, spelling_of(distinct, self.characters))
 
     def tag_ids(self, kind: str, tags: Sequence[str]) -> Ints:
-        """Return the rows of tags. A bundle of features that training had not is read as the most similar one."""
+        """Return the rows of tags. A bundle of features that was not seen in training is read as the most similar
+        one."""
         rows = self.tags[kind]
-        if kind == "feats":
-            unseen = {bundle: nearest_bundle(bundle, rows) for bundle in set(tags) - rows.keys()} if rows else {}
-            return np.array([rows.get(bundle) or unseen.get(bundle, UNKNOWN) for bundle in tags], dtype=np.int64)
-        return ids_of(rows, tags)
+        if kind != "feats" or not rows:
+            return ids_of(rows, tags)
+        unseen = {bundle: nearest_bundle(bundle, self._bundles) for bundle in set(tags) - rows.keys()}
+        return ids_of(rows, (unseen.get(bundle, bundle) for bundle in tags))
+
+    @cached_property
+    def _bundles(self) -> tuple[str, ...]:
+        return tuple(self.tags["feats"])
 
     def to_dict(self) -> dict[str, Any]:
         """Return the vocabulary as JSON values."""

@@ -40,9 +40,10 @@ from easyfirst.model.directory import (
 )
 from easyfirst.model.weight_files import pack_weights, quantize, read_weights
 
-FLOAT_FORMAT_VERSION, EIGHT_BIT_FORMAT_VERSION, FOUR_BIT_FORMAT_VERSION = 1, 2, 3
-"""Weights as floats of 16 or 32 bits, weights as 8-bit integers with scales, and word vectors of 4 bits a number."""
-FORMAT_VERSION = FOUR_BIT_FORMAT_VERSION  # the newest version that can be read
+FLOAT_FORMAT_VERSION, EIGHT_BIT_FORMAT_VERSION, FOUR_BIT_FORMAT_VERSION, MORPHOLOGY_FORMAT_VERSION = 1, 2, 3, 4
+"""Weights as floats of 16 or 32 bits, weights as 8-bit integers with scales, word vectors of 4 bits a number, and
+taggers that predict FEATS or LEMMA and parsers that read FEATS."""
+FORMAT_VERSION = MORPHOLOGY_FORMAT_VERSION  # the newest version that can be read
 TOKENIZER, TAGGER, VECTORS = "tokenizer", "tagger", "vectors"  # the directories of a model's other parts
 _Network = TypeVar("_Network")
 

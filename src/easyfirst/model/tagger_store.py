@@ -17,7 +17,7 @@ from easyfirst.errors import ModelError
 from easyfirst.model.directory import CONFIG, VOCABULARY, errors_in
 from easyfirst.model.initial_values import glorot, rnn_arrays, rnn_shapes
 from easyfirst.model.lexicon import UNKNOWN, external_ids
-from easyfirst.model.part import VECTORS, Part, load_part, save_part
+from easyfirst.model.part import MORPHOLOGY_FORMAT_VERSION, VECTORS, Part, load_part, save_part
 from easyfirst.model.settings import build_settings
 from easyfirst.model.shared_vectors import SharedVectors, load_shared_vectors, same_vectors
 from easyfirst.model.tagger_config import TaggerConfig
@@ -100,7 +100,8 @@ def save_tagger(path: str | PathLike[str], model: TaggerModel, *, bits: int = 32
     """Write a tagger, without its vectors, with weights of so many bits."""
     check_arrays(model.arrays, tagger_shapes(model.config, model.vocabulary))
     settings = {"network": asdict(model.config), "vectors": model.vectors.sha256 if model.vectors else None}
-    save_part(path, Part(KIND, settings, model.vocabulary.to_dict(), model.arrays), bits=bits)
+    version = MORPHOLOGY_FORMAT_VERSION if {"feats", "lemmas"} & set(model.vocabulary.kinds) else None
+    save_part(path, Part(KIND, settings, model.vocabulary.to_dict(), model.arrays), bits=bits, version=version)
 
 
 def load_tagger(path: str | PathLike[str], vectors: SharedVectors | None) -> TaggerModel:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -20,6 +21,7 @@ from easyfirst.treebank.sentence import Sentence
 MIN_SCRIPT_COUNT = 2  # rarer lemma scripts are not learnt
 MIN_SHARE = 0.9  # the share of a script among those of a form and a tag that makes it the known one
 COLUMNS = ("upos", "xpos", "feats", "lemmas")  # the columns that a tagger can predict
+_NOT_IN_CELLS = re.compile("[\t\n\r\ud800-\udfff]")
 
 
 @dataclass(frozen=True)
@@ -61,11 +63,12 @@ class TaggerVocabulary:
 
     @property
     def tag_kind(self) -> str:
-        """The column of the tags by which lemmas are known."""
+        """The column by which lemmas are looked up: UPOS, or XPOS if there is no UPOS."""
         return self.kinds[0]
 
     @cached_property
     def features(self) -> Features | None:
+        """The bundles and values that the tagger can predict; None if it predicts no FEATS."""
         if "feats" not in self.outputs:
             return None
         return Features.from_names(self.outputs["feats"], self.outputs["features"])
@@ -86,8 +89,11 @@ class TaggerVocabulary:
         """Undo :meth:`to_dict`; raise a :class:`ModelError` if something is missing or of the wrong type."""
         with checking("the vocabulary"):
             outputs = {kind: tuple(distinct_strings(t, kind)) for kind, t in table(values["tags"], "tags").items()}
-            if not {"upos", "xpos"} & outputs.keys() or not all(outputs.values()):
+            if not {"upos", "xpos"} & outputs.keys():
                 raise ValueError("there must be tags of the kinds upos or xpos")
+            for kind, names in outputs.items():
+                if not names or any(map(_NOT_IN_CELLS.search, names)):
+                    raise ValueError(f"{kind} must be names that fit into a cell of CoNLL-U, one or more")
             if list(outputs) != [kind for kind in OUTPUTS if kind in outputs]:
                 raise ValueError(f"tags must be of the kinds {', '.join(OUTPUTS)}, in this order")
             if ("feats" in outputs) != ("features" in outputs):
@@ -99,7 +105,7 @@ class TaggerVocabulary:
                 check_script(script)
             known_lemmas = {tag: _rows_below(len(scripts), rows, "known_lemmas") for tag, rows in known.items()}
             vocabulary = cls(words, characters, outputs, known_lemmas)
-            _ = vocabulary.features  # raises if the values do not fit the bundles
+            _ = vocabulary.features  # raises if they are not well-formed
             return vocabulary
 
 

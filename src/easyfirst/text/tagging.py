@@ -45,7 +45,8 @@ class Tagger:
         """Return the sentences, in order, with predicted values where they have none; given ones are kept."""
         found = list(sentences)
         incomplete = [n for n, sentence in enumerate(found) if any(lacks(sentence, kind) for kind in self.kinds)]
-        predicted = self.predict([found[number].forms for number in incomplete])
+        given = [tags_of(found[number], self.model.vocabulary.tag_kind) for number in incomplete]
+        predicted = self.predict([found[number].forms for number in incomplete], given=given)
         for number, tags in zip(incomplete, predicted, strict=True):
             sentence = found[number]
             lacking = {kind: column for kind, column in tags.items() if lacks(sentence, kind)}
@@ -57,15 +58,45 @@ class Tagger:
         """Return a sentence without the columns that this tagger predicts."""
         return sentence.with_tags(**{kind: ["_"] * len(sentence) for kind in self.kinds})
 
-    def predict(self, sentences: Sequence[Sequence[str]], *, max_words: int = MAX_BATCH_WORDS) -> list[Tags]:
-        """Return the tags of sentences, given as forms. Each sentence is tagged independently of the others."""
+    def predict(
+        self,
+        sentences: Sequence[Sequence[str]],
+        *,
+        given: Sequence[Sequence[str]] | None = None,
+        max_words: int = MAX_BATCH_WORDS,
+    ) -> list[Tags]:
+        """Return the columns of sentences, given as forms. Each sentence is tagged independently of the others.
+
+        ``given`` are the tags of the words, if they are known, by which lemmas are looked up: UPOS, or XPOS if the
+        tagger has no UPOS. A tag that is not known is ``_``."""
         tagged: dict[int, Tags] = {}
         for batch in longest_first(list(map(len, sentences)), max_rows=max_words):
-            tagged.update(zip(batch, self._predict_batch([sentences[number] for number in batch]), strict=True))
+            forms = [sentences[number] for number in batch]
+            known = [["_"] * len(sentences[number]) if given is None else given[number] for number in batch]
+            tagged.update(zip(batch, self._predict_batch(forms, known), strict=True))
         return [tagged[number] for number in range(len(sentences))]
 
-    def _predict_batch(self, sentences: Sequence[Sequence[str]]) -> Iterator[Tags]:
-        """Yield the tags of sentences that are sorted, longest first."""
+    def _predict_batch(self, sentences: Sequence[Sequence[str]], given: Sequence[Sequence[str]]) -> Iterator[Tags]:
+        """Yield the columns of sentences that are sorted, longest first."""
+        vocabulary, scores = self.model.vocabulary, self._scores(sentences)
+        columns: dict[str, list[str]] = {}
+        for kind in vocabulary.kinds:
+            if kind == "feats" and vocabulary.features is not None:
+                columns[kind] = vocabulary.features.choose(scores[kind], scores["features"])
+            elif kind == "lemmas":
+                words = [form for sentence in sentences for form in sentence]
+                tags = [tag for of_sentence in given for tag in of_sentence]
+                columns[kind] = self._lemmas(words, _filled(tags, columns[vocabulary.tag_kind]), scores[kind])
+            else:
+                names, best = vocabulary.outputs[kind], scores[kind].argmax(axis=1).tolist()
+                columns[kind] = [names[number] for number in best]
+        start = 0
+        for length in map(len, sentences):
+            yield {kind: tuple(column[start : start + length]) for kind, column in columns.items()}
+            start += length
+
+    def _scores(self, sentences: Sequence[Sequence[str]]) -> dict[str, Floats]:
+        """Return the scores of each output for the words of sentences, longest first: (n_words, n_names)."""
         vocabulary, vectors = self.model.vocabulary, self.model.vectors
         lengths = list(map(len, sentences))
         forms, numbers = distinct_forms([form for sentence in sentences for form in sentence])
@@ -73,31 +104,18 @@ class Tagger:
         external = None if vectors is None else look_up(vectors, forms)
         spelling = spelling_of(forms, vocabulary.characters)
         scores = [network.score(ids, lengths, external, spelling) for network in self._networks]
-        columns: dict[str, list[str]] = {}
-        agreed = {kind: _agreed([of_member[kind] for of_member in scores]) for kind in vocabulary.outputs}
-        for kind in vocabulary.kinds:
-            names, of_kind = vocabulary.outputs[kind], agreed[kind]
-            if kind == "feats" and vocabulary.features is not None:
-                columns[kind] = vocabulary.features.choose(of_kind, agreed["features"])
-            elif kind == "lemmas":
-                words = [form for sentence in sentences for form in sentence]
-                columns[kind] = self._lemmas(words, columns[vocabulary.tag_kind], of_kind)
-            else:
-                columns[kind] = [names[number] for number in of_kind.argmax(axis=1).tolist()]
-        start = 0
-        for length in lengths:
-            yield {kind: tuple(column[start : start + length]) for kind, column in columns.items()}
-            start += length
+        return {kind: _agreed([of_member[kind] for of_member in scores]) for kind in vocabulary.outputs}
 
     def _lemmas(self, forms: Sequence[str], tags: Sequence[str], scores: Floats) -> list[str]:
-        """Return the lemma of each word: by the known script of its form and tag, or by the best script."""
+        """Return the lemma of each word, by the known script of its form and tag or else by the best script. The word
+        ``_`` is its own lemma, as in UD."""
         vocabulary = self.model.vocabulary
         scripts, known = vocabulary.outputs["lemmas"], vocabulary.known_lemmas
         nothing: Mapping[str, int] = {}
         lemmas: list[str] = []
         for form, tag, best, of_word in zip(forms, tags, scores.argmax(axis=1).tolist(), scores, strict=True):
             number = known.get(tag, nothing).get(form, best)
-            lemma = apply_script(form, scripts[number])
+            lemma = form if form == "_" else apply_script(form, scripts[number])
             lemmas.append(_next_best(form, of_word, scripts) if lemma is None else lemma)
         return lemmas
 
@@ -110,13 +128,13 @@ def without_tags(sentences: Iterable[Sentence], tagger: Tagger | None, name: str
 
 
 def _agreed(scores: Sequence[Floats]) -> Floats:
-    """Combine the scores of an ensemble's members: their sum ranks like the product of their probabilities."""
+    """Combine the scores of an ensemble's members. Their sum ranks like the product of their probabilities."""
     return scores[0] if len(scores) == 1 else np.sum(scores, axis=0)
 
 
 def lacks(sentence: Sentence, kind: str) -> bool:
-    """Return whether a column has words without a value. In FEATS, ``_`` is the value of a word without features, so
-    that only an empty column lacks something."""
+    """Return whether words lack a value in a column. In FEATS, ``_`` is also the value of a word without features, so a
+    column lacks values only if all are ``_``."""
     column = tags_of(sentence, kind)
     return column.count("_") == len(column) if kind == "feats" else "_" in column
 
@@ -126,6 +144,6 @@ def _filled(given: Sequence[str], predicted: Sequence[str]) -> list[str]:
 
 
 def _next_best(form: str, scores: Floats, scripts: Sequence[str]) -> str:
-    """Return the lemma by the best script that the form is long enough for; without one, the form itself."""
+    """Return the lemma by the best script that fits the form; the form itself if none does."""
     lemmas = (apply_script(form, scripts[number]) for number in np.argsort(-scores, kind="stable").tolist())
     return next((lemma for lemma in lemmas if lemma is not None), form)
