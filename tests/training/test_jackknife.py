@@ -44,7 +44,7 @@ class Listener(Silent):
 
     def fold_end(self, fold: int, n_folds: int, accuracy: Mapping[str, float]) -> None:
         assert n_folds == 3
-        assert list(accuracy) == ["mean", "upos", "xpos", "all"]
+        assert list(accuracy) == ["mean", "upos", "xpos", "lemmas", "all"]
         self.folds.append(fold)
 
 
@@ -69,8 +69,9 @@ def tagged(tmp_path_factory: pytest.TempPathFactory) -> list[Sentence]:
 def test_only_tags_change_and_all_of_them_are_predictions(tagged: list[Sentence]) -> None:
     assert [sentence.forms for sentence in tagged] == [sentence.forms for sentence in SENTENCES]
     for sentence, given in zip(tagged, SENTENCES, strict=True):
-        assert sentence.with_tags(upos=given.upos, xpos=given.xpos).to_bytes() == given.to_bytes()
-    assert not any("_" in sentence.upos + sentence.xpos for sentence in tagged)
+        columns = {"upos": given.upos, "xpos": given.xpos, "feats": given.feats, "lemmas": given.lemmas}
+        assert sentence.with_tags(**columns).to_bytes() == given.to_bytes()
+    assert not any("_" in sentence.upos + sentence.xpos + sentence.lemmas for sentence in tagged)
     assert any(sentence.upos != given.upos for sentence, given in zip(tagged, SENTENCES, strict=True))
 
 

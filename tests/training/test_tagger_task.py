@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
@@ -13,19 +14,19 @@ import torch
 
 from easyfirst.errors import ConfigError, DataError
 from easyfirst.model.embeddings import Embeddings
+from easyfirst.model.features import OTHER, attributes_of
 from easyfirst.model.lexicon import external_ids
 from easyfirst.model.shared_vectors import SharedVectors
 from easyfirst.model.tagger_config import TaggerConfig, TaggerTraining
 from easyfirst.model.tagger_store import load_tagger
 from easyfirst.model.tagger_vocabulary import TaggerVocabulary
 from easyfirst.text.tagging import Tagger
-from easyfirst.training.tagger_task import NOT_GIVEN, TaggerBatch, TaggerCorpus, TaggerTask, accuracies
+from easyfirst.training.tagger_task import NOT_GIVEN, WEIGHTS, TaggerBatch, TaggerCorpus, TaggerTask, accuracies
 from easyfirst.training.training_loop import Silent, TrainingLoop
-from easyfirst.treebank.conllu import read_conllu
 from easyfirst.treebank.sentence import Sentence
+from tests.morphology import FEATURES, sentences_with_features
 
-TOY = Path(__file__).parent.parent.parent / "examples" / "toy"
-SENTENCES = list(read_conllu(TOY / "handwritten.conllu"))
+SENTENCES = sentences_with_features()
 CONFIG = TaggerConfig(word_dim=8, character_dim=6, spelling_dim=6, bilstm_dim=16, bilstm_layers=1)
 TRAINING = TaggerTraining(epochs=3, learning_rate=0.02, batch_words=60, averaging=0.5, dropout=0.1)
 
@@ -56,7 +57,7 @@ def read_back(batch: TaggerBatch, vocabulary: TaggerVocabulary) -> list[tuple[tu
         for end, length in zip(ends, batch.spelling.lengths, strict=True)
     ]
     words = [
-        (forms[form], vocabulary.tags["upos"][tag])
+        (forms[form], vocabulary.outputs["upos"][tag])
         for form, tag in zip(batch.ids.forms, batch.gold["upos"], strict=True)
     ]
     lengths = [sum(n > place for n in batch.packing.n_active) for place in range(batch.packing.n_active[0])]
@@ -108,19 +109,67 @@ def test_words_have_their_rows_unless_they_are_dropped() -> None:
 # Loss and scores
 
 
-def test_the_loss_is_the_cross_entropy_of_the_tags_that_are_given() -> None:
+def test_the_loss_is_the_weighted_cross_entropy_of_what_is_given() -> None:
     task = TaggerTask(SENTENCES, CONFIG, replace(TRAINING, word_dropout=0))
     batch = batches_of(task.corpus)[0]
     parameters = {name: torch.from_numpy(array) for name, array in task.arrays.items()}
-    for name in ("tagger.upos", "tagger.xpos"):
-        parameters[name].zero_()  # every tag is as likely as any other
+    vocabulary = task.model.vocabulary
+    for kind in vocabulary.outputs:
+        parameters[f"tagger.{kind}"].zero_()  # every name is as likely as any other
     loss, n = task.loss(parameters, batch, lambda x: x)
-    sizes = [len(tags) for tags in task.model.vocabulary.tags.values()]
     assert n == len(batch.ids.words)
-    assert loss.item() == pytest.approx(n * sum(map(np.log, sizes)), rel=1e-5)
-    gold = {"upos": batch.gold["upos"], "xpos": np.full(n, NOT_GIVEN)}
-    loss, _ = task.loss(parameters, replace(batch, gold=gold), lambda x: x)
-    assert loss.item() == pytest.approx(n * np.log(sizes[0]), rel=1e-5)
+    assert vocabulary.features is not None
+    expected = {kind: n * np.log(len(names)) for kind, names in vocabulary.outputs.items() if kind != "features"}
+    expected["lemmas"] *= (batch.gold["lemmas"] != NOT_GIVEN).mean()  # rare scripts are not learnt
+    expected["features"] = n * sum(np.log(len(values)) for values in vocabulary.features.values.values())
+    assert 0 < expected["lemmas"] < n * np.log(len(vocabulary.outputs["lemmas"]))
+    assert loss.item() == pytest.approx(sum(WEIGHTS[kind] * value for kind, value in expected.items()), rel=1e-5)
+    nothing = {kind: np.full_like(rows, NOT_GIVEN) for kind, rows in batch.gold.items()}
+    loss, _ = task.loss(parameters, replace(batch, gold=nothing | {"upos": batch.gold["upos"]}), lambda x: x)
+    assert loss.item() == pytest.approx(expected["upos"], rel=1e-5)
+
+
+def test_the_loss_of_features_falls_with_the_scores_of_their_values() -> None:
+    """Each attribute is a choice of its own: what is added to all values of one changes nothing."""
+    task = TaggerTask(SENTENCES, CONFIG, replace(TRAINING, word_dropout=0))
+    batch = batches_of(task.corpus)[0]
+    features = task.model.vocabulary.features
+    assert features is not None
+
+    def loss_with(bias: np.ndarray) -> float:
+        arrays = task.arrays | {"tagger.features_bias": bias.astype(np.float32)}
+        loss, _ = task.loss({name: torch.from_numpy(array) for name, array in arrays.items()}, batch, lambda x: x)
+        return loss.item()
+
+    start = np.zeros(len(features.names))
+    tense = features.names.index("Tense=Past")
+    shifted, raised = start.copy(), start.copy()
+    [part] = [part for part in features.slices if part.start <= tense < part.stop]
+    shifted[part] += 3
+    raised[tense] += 50
+    assert loss_with(shifted) == pytest.approx(loss_with(start), rel=1e-5)
+    past = batch.gold["features"][:, features.slices.index(part)] == tense - part.start
+    assert 0 < past.sum() < len(past)
+    rise = (loss_with(raised) - loss_with(start)) / WEIGHTS["features"]
+    assert rise == pytest.approx(50 * (~past).sum(), abs=4 * len(past))  # of about 50 where it is wrong
+
+
+def test_gold_rows_are_those_of_the_columns() -> None:
+    vocabulary = TaggerVocabulary.of(SENTENCES, min_count=1)
+    features = vocabulary.features
+    assert features is not None
+    counts = Counter(bundle for sentence in SENTENCES for bundle in sentence.feats)
+    found: list[str] = []
+    for batch in batches_of(corpus_of()):
+        for feats, values, xpos in zip(*(batch.gold[kind] for kind in ("feats", "features", "xpos")), strict=True):
+            bundle = FEATURES.get(vocabulary.outputs["xpos"][xpos], "_")
+            given = attributes_of(bundle)
+            assert vocabulary.outputs["feats"][feats] == (bundle if counts[bundle] > 1 else OTHER)
+            rows = zip(features.values.items(), values.tolist(), strict=True)
+            assert {name: of_name[row] for (name, of_name), row in rows if row} == given
+            found.append(bundle)
+    assert Counter(found) == counts
+    assert 1 in counts.values()
 
 
 def test_accuracies_count_words() -> None:
@@ -133,6 +182,16 @@ def test_accuracies_count_words() -> None:
     assert accuracies(sentences, predicted) == pytest.approx(
         {"mean": 2 * third, "upos": 2 * third, "xpos": 2 * third, "all": third}
     )
+
+
+def test_a_word_without_features_is_judged_and_one_without_a_lemma_is_not() -> None:
+    plain = Sentence.from_words(["a", "b"], ["X", "Y"])
+    sentence = plain.with_tags(feats=["A=b", "_"], lemmas=["a", "_"])
+    predicted = [{"upos": ("X", "Y"), "feats": ("A=b", "A=b"), "lemmas": ("a", "b")}]
+    assert accuracies([sentence], predicted) == pytest.approx(
+        {"mean": 250 / 3, "upos": 100.0, "feats": 50.0, "lemmas": 100.0, "all": 50.0}
+    )
+    assert "feats" not in accuracies([plain], predicted)
 
 
 def test_a_kind_of_tags_that_a_treebank_does_not_have_is_not_judged() -> None:
@@ -157,7 +216,8 @@ def test_a_tagger_learns_its_treebank_and_is_kept(tmp_path: Path, vectors: Share
     loaded = Tagger(load_tagger(tmp_path / "tagger", vectors))
     predicted = loaded.predict([sentence.forms for sentence in SENTENCES])
     assert accuracies(SENTENCES, predicted)["mean"] == best
-    assert list(history[0]["dev"]) == ["mean", "upos", "xpos", "all"]
+    assert list(history[0]["dev"]) == ["mean", "upos", "xpos", "feats", "lemmas", "all"]
+    assert min(history[-1]["dev"].values()) > 90
 
 
 def test_a_run_is_repeatable_and_seeds_matter() -> None:

@@ -235,8 +235,9 @@ def _check_tagger(out: Path, parser: ParserConfig, data: TrainingData) -> None:
     kinds = load_tagger(out / TAGGER, data.shared_vectors).vocabulary.kinds
     for kind in parser.network.tag_kinds:
         if kind not in kinds:
+            choices = " or ".join(name for name, columns in TAGS.items() if columns and set(columns) <= set(kinds))
             raise ModelError(
-                f"{out / TAGGER} predicts no {kind.upper()} tags; choose --tags {' or '.join(kinds)}, or train it again"
+                f"{out / TAGGER} predicts no {kind.upper()}; choose --tags {choices}, or train it again"
             )
 
 

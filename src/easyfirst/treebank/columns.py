@@ -1,5 +1,4 @@
-"""The columns of CoNLL-U that annotate single words, by the attributes of :class:`~easyfirst.treebank.sentence.Sentence`
-that hold them."""
+"""The columns of CoNLL-U that annotate words, by the attributes of a sentence that hold them."""
 
 from __future__ import annotations
 
