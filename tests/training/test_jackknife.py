@@ -20,6 +20,7 @@ from easyfirst.errors import ConfigError, DataError, ModelError
 from easyfirst.model.tagger_config import TaggerConfig, TaggerTraining
 from easyfirst.training import jackknife as module
 from easyfirst.training.checkpoint import FILE
+from easyfirst.training.folds import deal
 from easyfirst.training.jackknife import Fold, jackknife, run_fold
 from easyfirst.training.training_loop import Silent
 from easyfirst.treebank.conllu import ConlluReader, read_conllu
@@ -93,17 +94,14 @@ def test_no_sentence_is_tagged_by_who_has_seen_it(tmp_path: Path, monkeypatch: p
 
 
 def test_seeds_deal_differently() -> None:
-    one_each = [1] * 30
-    assert module._deal(one_each, 3, seed=1) == module._deal(one_each, 3, seed=1) != module._deal(one_each, 3, seed=2)
+    assert deal(SENTENCES, 3, seed=1) == deal(SENTENCES, 3, seed=1) != deal(SENTENCES, 3, seed=2)
 
 
 def test_a_document_stays_in_one_fold() -> None:
     """Many documents are kept whole, in folds of similar size; with few, sentences are dealt out."""
     documents = [[sentence(f"doc{n}", is_first=place == 0) for place in range(1 + n % 4)] for n in range(40)]
     sentences = [sentence for document in documents for sentence in document]
-    lengths = module._documents(sentences, 3)
-    assert lengths == [len(document) for document in documents]
-    fold_of = module._deal(lengths, 3, seed=1)
+    fold_of = deal(sentences, 3, seed=1)
     folds_of_document: dict[str, set[int]] = {}
     for one, fold in zip(sentences, fold_of, strict=True):
         folds_of_document.setdefault(one.forms[0], set()).add(fold)
@@ -111,7 +109,7 @@ def test_a_document_stays_in_one_fold() -> None:
     sizes = [fold_of.count(fold) for fold in (1, 2, 3)]
     assert max(sizes) - min(sizes) <= 4
     few = sentences[: sum(map(len, documents[:14]))]
-    assert module._documents(few, 3) == [1] * len(few)
+    assert deal(few, 3, seed=1) == deal(SENTENCES[:1] * len(few), 3, seed=1)
 
 
 def sentence(form: str, *, is_first: bool) -> Sentence:
@@ -122,7 +120,7 @@ def sentence(form: str, *, is_first: bool) -> Sentence:
 
 def test_each_fold_gets_the_tags_that_it_gets_alone(tagged: list[Sentence], tmp_path: Path) -> None:
     """Whatever order folds end in, tags find their sentences; and all of it is repeatable."""
-    fold_of = module._deal([1] * len(SENTENCES), 3, seed=1)
+    fold_of = deal(SENTENCES, 3, seed=1)
     held_out = [sentence for sentence, fold in zip(SENTENCES, fold_of, strict=True) if fold == 2]
     others = [sentence for sentence, fold in zip(SENTENCES, fold_of, strict=True) if fold != 2]
     fold = Fold(2, held_out, others, CONFIG, TRAINING, None, tmp_path, "any")
@@ -182,7 +180,7 @@ def test_a_kind_of_tags_that_a_fold_has_not_learnt_is_left_empty(tmp_path: Path)
     """Only one sentence has XPOS, so its own tagger cannot know them."""
     sentences = [sentence.with_tags(xpos=["_"] * len(sentence)) for sentence in SENTENCES]
     sentences[0] = SENTENCES[0]
-    fold_of = module._deal([1] * len(sentences), 3, seed=1)
+    fold_of = deal(sentences, 3, seed=1)
 
     class Quiet(Silent):
         def fold_end(self, fold: int, n_folds: int, accuracy: Mapping[str, float]) -> None:
