@@ -123,15 +123,14 @@ class Features:
     def choose(self, bundle_scores: Floats, value_scores: Floats) -> list[str]:
         """Return the best bundle of each word. ``bundle_scores``: (n_words, n_bundles), which include the scores of the
         bundles' values; ``value_scores``: (n_words, n_values)."""
-        values = [value_scores[:, part] for part in self.slices]
+        starts = [part.start for part in self.slices]
         scores = bundle_scores.copy()
-        scores[:, 0] += np.stack([of_attribute.max(axis=1) for of_attribute in values]).sum(axis=0)
+        scores[:, 0] += np.maximum.reduceat(value_scores, starts, axis=1).sum(axis=1)
         best: list[int] = scores.argmax(axis=1).tolist()
-        numbers = np.stack([of_attribute.argmax(axis=1) for of_attribute in values], axis=1)
-        return [self.bundles[n] if n else self._combined(numbers[word]) for word, n in enumerate(best)]
+        return [self.bundles[n] if n else self._combined(value_scores[word]) for word, n in enumerate(best)]
 
-    def _combined(self, numbers: Ints) -> str:
-        """Return the bundle with these values, one number for each attribute."""
-        chosen: list[int] = numbers.tolist()
-        pairs = zip(self.values.items(), chosen, strict=True)
-        return bundle_of({name: values[number] for (name, values), number in pairs if number})
+    def _combined(self, scores: Floats) -> str:
+        """Return the bundle of the best values of one word."""
+        parts = zip(self.values.items(), self.slices, strict=True)
+        best = {name: values[int(scores[part].argmax())] for (name, values), part in parts}
+        return bundle_of({name: value for name, value in best.items() if value})

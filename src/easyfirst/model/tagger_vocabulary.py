@@ -10,7 +10,7 @@ from functools import cached_property
 from typing import Any
 
 from easyfirst.errors import DataError
-from easyfirst.json_values import checking, distinct_strings, table
+from easyfirst.json_values import checking, distinct_strings, list_of, table
 from easyfirst.model.features import Features, attributes_of
 from easyfirst.model.lemma_scripts import check_script, script_of
 from easyfirst.model.lexicon import ids_of, normalise, numbered, ranked_names, rows_from_json, tags_of
@@ -19,7 +19,7 @@ from easyfirst.nn.tagger_network import OUTPUTS
 from easyfirst.treebank.sentence import Sentence
 
 MIN_SCRIPT_COUNT = 2  # rarer lemma scripts are not learnt
-MIN_SHARE = 0.9  # the share of a script among those of a form and a tag that makes it the known one
+MIN_SHARE = 0.9  # the share of a lemma among those of a form and a tag that makes it the known one
 COLUMNS = ("upos", "xpos", "feats", "lemmas")  # the columns that a tagger can predict
 _NOT_IN_CELLS = re.compile("[\t\n\r\ud800-\udfff]")
 
@@ -31,8 +31,8 @@ class TaggerVocabulary:
     words: Mapping[str, int]  # normalised form -> row, from 1
     characters: Mapping[str, int]  # from 1
     outputs: Mapping[str, tuple[str, ...]]  # the names in each output of the network; their rows count from 0
-    known_lemmas: Mapping[str, Mapping[str, int]] = field(default_factory=dict[str, Mapping[str, int]])
-    """The lemma scripts of words seen in training, which need no prediction: tag -> form -> row of the script."""
+    known_lemmas: Mapping[str, Mapping[str, str]] = field(default_factory=dict[str, Mapping[str, str]])
+    """The lemmas of words seen in training, which need no prediction: tag -> form -> lemma."""
 
     @classmethod
     def of(cls, sentences: Sequence[Sentence], *, min_count: int) -> TaggerVocabulary:
@@ -53,7 +53,7 @@ class TaggerVocabulary:
             words=numbered(ranked_names(words, min_count)),
             characters=numbered(ranked_names(characters, min_count)),
             outputs={kind: tuple(names) for kind, names in outputs.items() if names},
-            known_lemmas=_known_lemmas(sentences, kind, numbered(outputs["lemmas"], 0)),
+            known_lemmas=_known_lemmas(sentences, kind) if outputs["lemmas"] else {},
         )
 
     @property
@@ -72,6 +72,11 @@ class TaggerVocabulary:
         if "feats" not in self.outputs:
             return None
         return Features.from_names(self.outputs["feats"], self.outputs["features"])
+
+    @cached_property
+    def lemmas(self) -> frozenset[str]:
+        """The known lemmas, in lower case."""
+        return frozenset(lemma.lower() for rows in self.known_lemmas.values() for lemma in rows.values())
 
     def word_ids(self, forms: Iterable[str]) -> Ints:
         """Return the rows of words in the embedding table."""
@@ -100,12 +105,14 @@ class TaggerVocabulary:
                 raise ValueError("there must be both feats and features, or neither")
             words, characters = (rows_from_json(values[name], name) for name in ("words", "characters"))
             known = table(values.get("known_lemmas", {}), "known_lemmas")
-            scripts = outputs.get("lemmas", ())
-            for script in scripts:
+            for script in outputs.get("lemmas", ()):
                 check_script(script)
-            known_lemmas = {tag: _rows_below(len(scripts), rows, "known_lemmas") for tag, rows in known.items()}
-            vocabulary = cls(words, characters, outputs, known_lemmas)
-            _ = vocabulary.features  # raises if they are not well-formed
+            for tag in known:
+                lemmas = list_of(str, list(table(known[tag], f"known_lemmas.{tag}").values()), f"known_lemmas.{tag}")
+                if "" in lemmas or _NOT_IN_CELLS.search("".join(lemmas)):
+                    raise ValueError("known_lemmas must fit into a cell of CoNLL-U")
+            vocabulary = cls(words, characters, outputs, known)
+            _ = vocabulary.features  # raises if the values do not fit the bundles
             return vocabulary
 
 
@@ -120,24 +127,17 @@ def lemma_scripts(sentence: Sentence) -> Iterator[str | None]:
         yield None if lemma == "_" or is_wrong else script_of(form, lemma)
 
 
-def _known_lemmas(sentences: Sequence[Sentence], kind: str, rows: Mapping[str, int]) -> dict[str, dict[str, int]]:
-    """Return the script of each tag and form, if nearly all words with them have the same."""
+def _known_lemmas(sentences: Sequence[Sentence], kind: str) -> dict[str, dict[str, str]]:
+    """Return the lemma of each tag and form, if nearly all words with them have the same."""
     counts: dict[tuple[str, str], Counter[str]] = {}
     for sentence in sentences:
-        for tag, form, script in zip(tags_of(sentence, kind), sentence.forms, lemma_scripts(sentence), strict=True):
+        columns = (tags_of(sentence, kind), sentence.forms, sentence.lemmas, lemma_scripts(sentence))
+        for tag, form, lemma, script in zip(*columns, strict=True):
             if script is not None and tag != "_":
-                counts.setdefault((tag, form), Counter())[script] += 1
-    known: dict[str, dict[str, int]] = {}
-    for (tag, form), scripts in sorted(counts.items()):
-        [(script, count)] = scripts.most_common(1)
-        if script in rows and count >= MIN_SHARE * scripts.total():
-            known.setdefault(tag, {})[form] = rows[script]
+                counts.setdefault((tag, form), Counter())[lemma] += 1
+    known: dict[str, dict[str, str]] = {}
+    for (tag, form), lemmas in sorted(counts.items()):
+        [(lemma, count)] = lemmas.most_common(1)
+        if count >= MIN_SHARE * lemmas.total():
+            known.setdefault(tag, {})[form] = lemma
     return known
-
-
-def _rows_below(n_rows: int, rows: object, key: str) -> dict[str, int]:
-    """Return rows read from JSON, or raise a :class:`ValueError` if one of them is not a row of a table."""
-    found = table(rows, key)
-    if not all(type(row) is int and 0 <= row < n_rows for row in found.values()):
-        raise ValueError(f"{key} must have rows from 0 to {n_rows - 1}")
-    return found

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from operator import itemgetter
 from typing import Any
 
 import numpy as np
@@ -18,6 +19,8 @@ from easyfirst.nn.tagger_network import TaggerIds, members_of, with_value_scores
 from easyfirst.text.part_networks import tagger_network
 from easyfirst.treebank.sentence import Sentence
 
+MAX_SCRIPTS = 8  # the number of lemma scripts tried for an unknown word
+KNOWN_LEMMA = 3.0  # the bonus of a lemma that is a known word, in units of log-probability
 MAX_BATCH_WORDS = 2048  # the most words in a batch, unless a single sentence has more
 Tags = Mapping[str, tuple[str, ...]]  # for each column, the values of the words of a sentence
 
@@ -107,17 +110,27 @@ class Tagger:
         return {kind: _agreed([of_member[kind] for of_member in scores]) for kind in vocabulary.outputs}
 
     def _lemmas(self, forms: Sequence[str], tags: Sequence[str], scores: Floats) -> list[str]:
-        """Return the lemma of each word, by the known script of its form and tag or else by the best script. The word
-        ``_`` is its own lemma, as in UD."""
-        vocabulary = self.model.vocabulary
-        scripts, known = vocabulary.outputs["lemmas"], vocabulary.known_lemmas
-        nothing: Mapping[str, int] = {}
+        """Return the lemma of each word: the known one of its form and tag, or else the best by a script. The lemma of
+        the word ``_`` is itself, as in UD."""
+        known = self.model.vocabulary.known_lemmas
+        nothing: Mapping[str, str] = {}
         lemmas: list[str] = []
-        for form, tag, best, of_word in zip(forms, tags, scores.argmax(axis=1).tolist(), scores, strict=True):
-            number = known.get(tag, nothing).get(form, best)
-            lemma = form if form == "_" else apply_script(form, scripts[number])
-            lemmas.append(_next_best(form, of_word, scripts) if lemma is None else lemma)
+        for form, tag, of_word in zip(forms, tags, scores, strict=True):
+            lemma = form if form == "_" else known.get(tag, nothing).get(form)
+            lemmas.append(self._new_lemma(form, of_word) if lemma is None else lemma)
         return lemmas
+
+    def _new_lemma(self, form: str, scores: Floats) -> str:
+        """Return the best lemma of a word by one of the best scripts. A lemma that is a known word is preferred."""
+        vocabulary, vectors = self.model.vocabulary, self.model.vectors
+        scripts, rows = vocabulary.outputs["lemmas"], {} if vectors is None else vectors.rows
+        found: list[tuple[float, str]] = []
+        for number in np.argsort(-scores, kind="stable")[:MAX_SCRIPTS].tolist():
+            if (lemma := apply_script(form, scripts[number])) is not None:
+                word = lemma.lower()
+                is_known = word in vocabulary.lemmas or word in vocabulary.words or word in rows
+                found.append((float(scores[number]) + KNOWN_LEMMA * is_known, lemma))
+        return max(found, key=itemgetter(0))[1] if found else form
 
 
 def without_tags(sentences: Iterable[Sentence], tagger: Tagger | None, name: str) -> Iterator[Sentence]:
@@ -141,9 +154,3 @@ def lacks(sentence: Sentence, kind: str) -> bool:
 
 def _filled(given: Sequence[str], predicted: Sequence[str]) -> list[str]:
     return [new if old == "_" else old for old, new in zip(given, predicted, strict=True)]
-
-
-def _next_best(form: str, scores: Floats, scripts: Sequence[str]) -> str:
-    """Return the lemma by the best script that fits the form; the form itself if none does."""
-    lemmas = (apply_script(form, scripts[number]) for number in np.argsort(-scores, kind="stable").tolist())
-    return next((lemma for lemma in lemmas if lemma is not None), form)

@@ -236,9 +236,7 @@ def _check_tagger(out: Path, parser: ParserConfig, data: TrainingData) -> None:
     for kind in parser.network.tag_kinds:
         if kind not in kinds:
             choices = " or ".join(name for name, columns in TAGS.items() if columns and set(columns) <= set(kinds))
-            raise ModelError(
-                f"{out / TAGGER} predicts no {kind.upper()}; choose --tags {choices}, or train it again"
-            )
+            raise ModelError(f"{out / TAGGER} predicts no {kind.upper()}; choose --tags {choices}, or train it again")
 
 
 def _refuse_other_vectors(out: Path, parts: Sequence[str], data: TrainingData) -> None:
