@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from pathlib import Path
 
 import numpy as np
 
@@ -21,15 +20,15 @@ from easyfirst.text.tagging import Tagger
 from easyfirst.text.tokenizing import Tokenizer
 from easyfirst.treebank.conllu import read_conllu
 from easyfirst.treebank.raw_text import read_paragraphs
+from tests.morphology import TREEBANK, sentences_with_features
 
-TREEBANK = Path(__file__).parent.parent / "examples" / "toy" / "handwritten.conllu"
 SMALL = {"word_dim": 6, "tag_dim": 3, "relation_dim": 3, "vector_dim": 8, "tree_dim": 5, "hidden_dim": 7}
 
 
 def small_model(tags: str, vectors: SharedVectors | None = None) -> ParserModel:
     config = preset("paper", network={**SMALL, "tags": tags})
     words = None if vectors is None else list(vectors.rows)
-    vocabulary = ParserVocabulary.of(read_conllu(TREEBANK), tag_kinds=config.network.tag_kinds, external=words)
+    vocabulary = ParserVocabulary.of(sentences_with_features(), tag_kinds=config.network.tag_kinds, external=words)
     table = None if vectors is None else vectors.table
     sizes = sizes_of(vocabulary, None if table is None else table.shape)
     arrays = initial_parser(config.network, sizes, np.random.default_rng(5), external=table)
@@ -45,10 +44,12 @@ def small_tokenizer() -> Tokenizer:
 
 
 def small_tagger(vectors: SharedVectors | None = None, *, kinds: tuple[str, ...] = ("upos", "xpos")) -> Tagger:
+    """A tagger with these outputs; with ``lemmas``, it knows the lemmas of its treebank."""
     config = TaggerConfig(
         word_dim=4, character_dim=4, spelling_dim=4, bilstm_dim=4, external_dim=vectors.dim if vectors else 0
     )
-    vocabulary = TaggerVocabulary.of(list(read_conllu(TREEBANK)), min_count=config.min_count)
-    vocabulary = replace(vocabulary, outputs={kind: vocabulary.outputs[kind] for kind in kinds}, known_lemmas={})
+    vocabulary = TaggerVocabulary.of(sentences_with_features(), min_count=config.min_count)
+    known = vocabulary.known_lemmas if "lemmas" in kinds else {}
+    vocabulary = replace(vocabulary, outputs={kind: vocabulary.outputs[kind] for kind in kinds}, known_lemmas=known)
     arrays = initial_tagger(config, vocabulary, np.random.default_rng(2))
     return Tagger(TaggerModel(config, vocabulary, arrays, vectors))

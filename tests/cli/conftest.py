@@ -12,6 +12,7 @@ from easyfirst.model.card import CardFacts, write_card
 from easyfirst.model.parser_config import preset
 from easyfirst.model.parser_store import ParserModel, initial_parser, save_parser, sizes_of
 from easyfirst.model.parser_vocabulary import ParserVocabulary
+from easyfirst.nn.tagger_network import OUTPUTS
 from easyfirst.parser import Parser
 from easyfirst.treebank.conllu import read_conllu
 from easyfirst.treebank.scores import score
@@ -71,6 +72,14 @@ def text_model(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A model that reads raw text and has no calibration."""
     path = tmp_path_factory.mktemp("models") / "text"
     Parser(small_model("both"), tokenizer=small_tokenizer(), tagger=small_tagger()).save(path)
+    return path
+
+
+@pytest.fixture(scope="session")
+def whole_model(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A model that reads raw text, predicts all columns, and reads tags and features."""
+    path = tmp_path_factory.mktemp("models") / "whole"
+    Parser(small_model("all"), tokenizer=small_tokenizer(), tagger=small_tagger(kinds=OUTPUTS)).save(path)
     return path
 
 

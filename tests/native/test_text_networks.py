@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from easyfirst.model.initial_values import embedding, glorot, rnn_arrays, rnn_shapes
 from easyfirst.native.backend import Backend
 from easyfirst.nn.characters import Spelling
-from easyfirst.nn.tagger_network import TaggerIds, members_of
+from easyfirst.nn.tagger_network import OUTPUTS, TaggerIds, members_of
 from easyfirst.nn.tokenizer_network import N_BOUNDARIES, N_QUESTIONS, TokenizerWeights, tokenizer_of
 from easyfirst.text.part_networks import tagger_network, tokenizer_network
 from easyfirst.text.tokenizing import Tokenizer
@@ -47,7 +47,7 @@ def tagger_arrays(
     spelling_dim=st.integers(0, 11),
     dim=SIZES,
     n_layers=st.integers(1, 3),
-    kinds=st.sampled_from([("upos",), ("xpos",), ("upos", "xpos")]),
+    kinds=st.sampled_from([("upos",), ("xpos",), ("upos", "xpos"), ("xpos", "lemmas"), OUTPUTS]),
     lengths=LENGTHS,
     seed=st.integers(0, 2**32 - 1),
     isa=st.sampled_from(ISAS),

@@ -13,12 +13,12 @@ import torch
 from easyfirst.model.initial_values import embedding, glorot, rnn_arrays, rnn_shapes
 from easyfirst.nn.namespace import NUMPY
 from easyfirst.nn.sequences import Packing
-from easyfirst.nn.tagger_network import TaggerIds, TaggerWeights, members_of, score_tags
+from easyfirst.nn.tagger_network import TaggerIds, TaggerWeights, members_of, score_tags, with_value_scores
 from easyfirst.training.torch_namespace import TORCH
 from tests.twins import Rnn, Twin
 
 N_WORDS, N_FORMS, DIM = 12, 7, 3
-N_TAGS = {"upos": 4, "xpos": 6}
+N_TAGS = {"upos": 4, "xpos": 6, "feats": 3, "features": 5, "lemmas": 7}
 
 
 @dataclass(frozen=True)
@@ -50,6 +50,7 @@ KINDS = [
     Kind(n_layers=2, has_external=True),
     Kind(n_layers=3, has_characters=False, tags=("xpos",)),
     Kind(has_external=True, tags=("upos",)),
+    Kind(tags=tuple(N_TAGS)),
 ]
 LENGTHS = [5, 4, 4, 1]
 
@@ -125,6 +126,22 @@ def test_tags_are_scored_by_both_alike(kind: Kind) -> None:
     for tags in kind.tags:
         assert by_numpy[tags].dtype == np.float32
         np.testing.assert_allclose(by_numpy[tags], by_torch[tags].numpy(), atol=2e-6, rtol=2e-5)
+
+
+def test_values_are_added_to_the_bundles_that_have_them() -> None:
+    kind = KINDS[-1]
+    batch, packing, weights = batch_of(kind), Packing.of(LENGTHS), only_member(kind.arrays())
+    membership = np.array([[0, 1, 0], [0, 0, 1], [0, 1, 0], [0, 0, 1], [0, 1, 1]], dtype=np.float32)
+    plain, folded = (
+        score_tags(NUMPY, each, batch.ids, packing, external=batch.external, spelt=batch.spelt)
+        for each in (weights, with_value_scores(weights, membership))
+    )
+    expected = plain["feats"].copy()
+    for value, bundle in np.argwhere(membership):
+        expected[:, bundle] += plain["features"][:, value]
+    np.testing.assert_allclose(folded["feats"], expected, atol=1e-5)
+    assert all(np.array_equal(folded[name], plain[name]) for name in plain if name != "feats")
+    assert folded["feats"].dtype == np.float32
 
 
 def test_dropout_is_applied_to_what_each_layer_reads_and_to_what_the_last_one_gives() -> None:

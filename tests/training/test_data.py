@@ -113,7 +113,9 @@ class TestTags:
         scripts = read_treebank(DATA / "scripts.conllu")
         check_tags_given(scripts, ["upos"])
         for kinds in (["xpos"], ["upos", "xpos"]):
-            with pytest.raises(DataError, match=r"scripts\.conllu: this treebank has no XPOS; choose --tags upos or none"):
+            with pytest.raises(
+                DataError, match=r"scripts\.conllu: this treebank has no XPOS; choose --tags upos or none"
+            ):
                 check_tags_given(scripts, kinds)
         untagged = treebank(tmp_path, FOX.replace("NOUN", "_").replace("VERB", "_"))
         with pytest.raises(DataError, match=r"some\.conllu: this treebank has no UPOS; choose --tags xpos or none"):

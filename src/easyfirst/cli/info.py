@@ -136,7 +136,8 @@ def model_size(path: Path) -> int:
 def _show(facts: dict[str, Any]) -> None:
     network = facts["config"]["network"]
     external = facts["external_vectors"]
-    tag_counts = (f"{count:,} {kind.upper()} tags" for kind, count in facts["tags"].items())
+    counted = {"feats": "FEATS bundles"}
+    tag_counts = (f"{count:,} {counted.get(kind, f'{kind.upper()} tags')}" for kind, count in facts["tags"].items())
     words = [f"{facts['words']:,} words", *tag_counts]
     if external is not None:
         words.append(f"external vectors of {external['words']:,} words ({external['dim']} dimensions)")

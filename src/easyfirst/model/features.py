@@ -37,10 +37,18 @@ def bundle_of(attributes: Mapping[str, str]) -> str:
 
 @lru_cache(maxsize=1 << 14)
 def nearest_bundle(bundle: str, known: tuple[str, ...]) -> str:
-    """Return the most similar of the known bundles: the one with the fewest values that only one of the two has. If
-    several are equally similar, return the first."""
-    given = attributes_of(bundle).items()
-    return min(known, key=lambda other: len(given ^ attributes_of(other).items()))
+    """Return the most similar of the known bundles: the one with the fewest attributes that differ. If several are
+    equally similar, return the first."""
+    given = attributes_of(bundle)
+
+    def n_different(other: str) -> int:
+        n_missing = n_equal = 0
+        for name, value in attributes_of(other).items():
+            n_missing += name not in given
+            n_equal += given.get(name) == value
+        return len(given) + n_missing - n_equal
+
+    return min(known, key=n_different)
 
 
 @dataclass(frozen=True)
