@@ -63,6 +63,13 @@ def train(
     no_dynamic_oracle: Annotated[
         bool, Option("--no-dynamic-oracle", help="Follow correct actions only while training.")
     ] = False,
+    projective: Annotated[
+        bool,
+        Option(
+            "--projective",
+            help="Build projective trees only, and skip training sentences with crossing arcs.",
+        ),
+    ] = False,
     no_spaces: Annotated[
         bool, Option("--no-spaces", help="For the tokenizer: the treebank's language is written without spaces.")
     ] = False,
@@ -95,6 +102,7 @@ def train(
       easyfirst train train.conllu --dev dev.conllu --out my-model --parts all
       easyfirst train train.conllu --dev dev.conllu --out my-parser
       easyfirst train train.conllu --dev dev.conllu --out my-parser --resume
+      easyfirst train train.conllu --dev dev.conllu --out my-parser --projective
       easyfirst train train.conllu --dev dev.conllu --out small --set network.tree_dim=100
 
     DIR can be used as a model after the parser's first epoch. DIR/training/metrics.jsonl has a line for each epoch.
@@ -103,12 +111,14 @@ def train(
     """
     set_threads(threads)
     require_torch("training")
+    from easyfirst.model.parser_config import NO_CROSSING
     from easyfirst.model.parser_config import preset as make_config
 
     tables = _split_settings(setting or [])
     set_by_name = [f"{table}.{name}" for table, settings in tables.items() for name in settings]
     oracle, frozen = False if no_dynamic_oracle else None, freeze_embeddings or None
     options = {"use_dynamic_oracle": oracle, "freeze_external": frozen, "epochs": epochs, "seed": seed}
+    tables["training"] |= {"crossing": NO_CROSSING} if projective else {}
     tables["training"] |= {name: value for name, value in options.items() if value is not None}
     tables["network"] |= {} if tags is None else {"tags": tags}
     if seed is not None:

@@ -73,6 +73,8 @@ def _describe(drawing: Drawing, m: int) -> str:
     step, confidence = drawing.step_of(m), drawing.confidence_of(m)
     facts = [] if step is None else [f"step {step}"]
     facts += [] if confidence is None else [per_cent(confidence)]
+    if (old := drawing.moved_head(m)) is not None:
+        facts.append(f"moved from {drawing.forms[old - 1]} {old}")
     what = f"{relation} of {drawing.forms[head - 1]} {head}" if head else relation
     return f"{drawing.forms[m - 1]} {m}: {what}" + (f" ({', '.join(facts)})" if facts else "")
 

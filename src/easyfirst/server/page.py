@@ -216,6 +216,7 @@ def _draw_words(parse: Parse) -> str:
         "XPOS": [None if tag == "_" else tag for tag in parse.tagged.xpos],
         "Head": parse.heads,
         "Relation": parse.relations,
+        "Moved from": [parse.moved.get(m) for m in range(1, len(parse) + 1)],
         "Step": [step and step.step for step in steps],
         "Score": [step and finite(step.score) for step in steps],
         "Margin": [step and finite(step.margin) for step in steps],
