@@ -173,7 +173,7 @@ def _show(facts: dict[str, Any]) -> None:
         "relations": f"{len(facts['relations'])}: {' '.join(facts['relations'])}",
         "crossing arcs": "not restored: every tree is projective"
         if facts["crossing"] is None
-        else f"restored from {facts['marked_relations']} marked relations (scheme {facts['crossing']})",
+        else f"restored, by {facts['marked_relations']} marked relations (scheme {facts['crossing']})",
         "dev scores": "\n".join(scores) or "none in the model's card",
         "confidence": calibrated,
         "licence": facts["licence"] or "none in the model's card",

@@ -92,9 +92,10 @@ class TrainingReport:
         if report.lifted_arcs:
             how = "none can be restored: each kind is too rare"
             if report.crossing is not None:
-                relations = f"{report.marked_relations} relations were added to mark them (scheme {report.crossing})"
-                how = f"{report.restorable_arcs:,} of them can be restored; {relations}"
-            self.note(f"crossing arcs: {report.lifted_arcs:,} words were lifted; {how}")
+                n = report.marked_relations
+                relations = f"{n} marked relation{'s' * (n != 1)} (scheme {report.crossing})"
+                how = f"{report.restorable_arcs:,} of them can be restored, by {relations}"
+            self.note(f"crossing arcs: {report.lifted_arcs:,} lifted; {how}")
         if report.unknown_heads or report.nothing_known:
             self.note(
                 f"in part: {report.unknown_heads:,} words have no head and cost nothing; {report.nothing_known:,} "

@@ -127,13 +127,27 @@ def restore(
     """Return the heads of a tree after its lifted arcs are moved down, as far as the heads stay ``is_allowed``."""
     restored = list(heads)
     lifted = [m for m, mark in enumerate(marks, 1) if mark is not None and mark.is_lifted and heads[m - 1]]
-    for m in sorted(lifted, key=lambda m: (-abs(heads[m - 1] - m), m)):
-        for head in _targets(m, restored, relations, marks):
-            moved = [*restored[: m - 1], head, *restored[m:]]
-            if is_allowed(moved):
-                restored = moved
-                break
+    lifted.sort(key=lambda m: (-abs(heads[m - 1] - m), -m))
+    is_changed = True
+    while lifted and is_changed:  # a move can bring the head of another lifted word within reach
+        waiting = [m for m in lifted if not _move(m, restored, relations, marks, is_allowed)]
+        lifted, is_changed = waiting, len(waiting) < len(lifted)
     return tuple(restored)
+
+
+def _move(
+    m: int,
+    heads: list[int],
+    relations: Sequence[str],
+    marks: Sequence[Mark | None],
+    is_allowed: Callable[[Sequence[int]], bool],
+) -> bool:
+    """Move a lifted word down in a tree, and return whether there was a head for it."""
+    for head in _targets(m, heads, relations, marks):
+        if is_allowed([*heads[: m - 1], head, *heads[m:]]):
+            heads[m - 1] = head
+            return True
+    return False
 
 
 def _targets(m: int, heads: Sequence[int], relations: Sequence[str], marks: Sequence[Mark | None]) -> Iterator[int]:
@@ -150,7 +164,7 @@ def _targets(m: int, heads: Sequence[int], relations: Sequence[str], marks: Sequ
     waiting = [(word, True) for word in modifiers[heads[m - 1]]]
     while waiting:
         word, is_on_path = waiting.pop()
-        if word == m or tree.covers(word, m):  # nothing would have been lifted from there
+        if tree.covers(word, m):  # nothing would have been lifted from there; m is skipped too, since it covers itself
             continue
         is_on_path = is_on_path and is_marked(word)
         is_end = wanted is not None or not any(is_marked(other) for other in modifiers[word] if other != m)
