@@ -84,6 +84,22 @@ class Drawing:
         return tuple((h, m) for m, h in enumerate(self.heads, 1) if h)
 
     @property
+    def has_crossing(self) -> bool:
+        """Whether two arcs cross, or one spans the root."""
+        spans = sorted((min(arc), max(arc)) for arc in self.arcs)
+        roots = [m for m, head in enumerate(self.heads, 1) if head == 0]
+        if any(first < root < last for first, last in spans for root in roots):
+            return True
+        ends: list[int] = []  # of the spans that are open, the innermost last
+        for first, last in sorted(spans, key=lambda span: (span[0], -span[1])):
+            while ends and ends[-1] <= first:
+                ends.pop()
+            if ends and ends[-1] < last:
+                return True
+            ends.append(last)
+        return False
+
+    @property
     def has_steps(self) -> bool:
         """Whether the step of every arc is known."""
         return self.steps is not None and all(self.steps[m - 1] is not None for _, m in self.arcs)
