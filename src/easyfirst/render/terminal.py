@@ -5,7 +5,7 @@
     ╭─┴─┴─► fox    NOUN  nsubj
     ╰────── jumps  VERB  root
 
-Longer arcs are farther from the words, so the arcs of a projective tree never cross. Where arcs do cross, the level line
+Longer arcs are farther from the words, so the arcs of a projective tree never cross. Where arcs cross, the level line
 is interrupted (``─│─``). If the arcs need more columns than there are, the tree is drawn by indentation instead.
 """
 
