@@ -7,7 +7,8 @@ Each argument is a name, a training and a dev treebank. For each scheme, the rel
 treebank, and the dev trees are lifted and restored: the *bound* is the LAS that a parser without errors would reach.
 Then a parser is trained for each scheme, and one with ``--projective``, which skips the sentences that cross. Reported
 are LAS on dev and, of the arcs that are not projective, how many are found (recall) and right (precision), with their
-relations. All other settings are those of the preset, and tags are gold. ``--epochs 0`` computes only the bounds.
+relations. Of the arcs that were moved, the share of right heads and the mean confidence are reported. All other
+settings are those of the preset, and tags are gold. ``--epochs 0`` computes only the bounds.
 
 DIR holds the models; an interrupted run resumes. Training sentences that are not trees are left out.
 """
@@ -39,8 +40,9 @@ from easyfirst.treebank.projective import is_projective, non_projective_arcs
 from easyfirst.treebank.tree import check_tree
 
 Arcs = set[tuple[int, int, int, str]]  # sentence, modifier, head and relation
+CONFIDENCE = ("arc confidence", "label confidence")
 BOUND_HEADER = ("treebank", "scheme", "relations", "marked", "lifted", "restored right", "LAS bound")
-HEADER = ("treebank", "scheme", "UAS", "LAS", "crossing: recall", "precision", "moved arcs: right", "confidence")
+HEADER = ("treebank", "scheme", "UAS", "LAS", "crossing: recall", "precision", "moved arcs: right", *CONFIDENCE)
 
 
 @dataclass(frozen=True)
@@ -141,8 +143,9 @@ def measure(trees: Trees, scheme: str, model: Path) -> dict[str, Any]:
     system = [(parse.heads, parse.relations) for parse in parses]
     (known, sought), (found, made) = ((all_arcs(some), crossing_arcs(some)) for some in (gold, system))
     moved = [(parse, n, m) for n, parse in enumerate(parses) for m in parse.moved]
+    confidence = [(parse.confidence, m) for parse, _, m in moved]
     right = [parse.heads[m - 1] == gold[n][0][m - 1] for parse, n, m in moved]
-    sure = [parse.confidence.arcs[m - 1] for parse, _, m in moved if parse.confidence is not None]
+    sure = [(each.arcs[m - 1], each.labels[m - 1]) for each, m in confidence if each is not None]
     return {
         "treebank": trees.name,
         "scheme": scheme,
@@ -155,7 +158,8 @@ def measure(trees: Trees, scheme: str, model: Path) -> dict[str, Any]:
         "precision": round(100 * len(made & known) / len(made), 2) if made else None,
         "moved": len(moved),
         "moved_right": round(100 * sum(right) / len(right), 2) if right else None,
-        "moved_confidence": round(100 * sum(sure) / len(sure), 2) if sure else None,
+        "moved_confidence": round(100 * sum(arc for arc, _ in sure) / len(sure), 2) if sure else None,
+        "moved_label_confidence": round(100 * sum(label for _, label in sure) / len(sure), 2) if sure else None,
     }
 
 
@@ -190,7 +194,8 @@ def main() -> None:
     treebanks = [Trees.read(argument) for argument in options.treebanks]
     write_bounds([bound_of(trees, scheme) for trees in treebanks for scheme in SCHEMES], list(map(size_of, treebanks)))
     rows: list[dict[str, Any]] = []
-    keys = ("treebank", "scheme", "UAS", "LAS", "recall", "precision", "moved_right", "moved_confidence")
+    moved = ("moved_right", "moved_confidence", "moved_label_confidence")
+    keys = ("treebank", "scheme", "UAS", "LAS", "recall", "precision", *moved)
     for trees in treebanks if options.epochs else ():
         for scheme in options.schemes:
             rows.append(measure(trees, scheme, train(trees, scheme, options)))

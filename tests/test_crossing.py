@@ -12,6 +12,8 @@ import pytest
 from hypothesis import given, reject, settings
 from hypothesis import strategies as st
 
+from easyfirst.confidence.estimates import confidence_of
+from easyfirst.confidence.fitting import Example
 from easyfirst.constraints.checking import hold
 from easyfirst.constraints.records import Constraints
 from easyfirst.errors import ConstraintError
@@ -165,14 +167,21 @@ class TestOutputs:
                 assert f'data-modifier="{m}" data-head="{head}" data-moved="{end}"' in html
             assert svg.count("moved from") == 2 * len(parse.moved)  # in the description and on the arc
 
-    def test_moved_arcs_are_as_likely_as_their_labels(self) -> None:
+    def test_moved_arcs_have_the_confidence_of_the_decision(self) -> None:
         for _, parse in some_parses():
-            confidence, unmoved = parse.confidence, replace(parse, steps=replace(parse.steps, marks=())).confidence
+            confidence = parse.confidence
             assert confidence is not None
-            assert unmoved is not None
-            assert confidence.labels == unmoved.labels
-            for m, (arc, label) in enumerate(zip(confidence.arcs, confidence.labels, strict=True), 1):
-                assert arc == (label if m in parse.moved else unmoved.arcs[m - 1])
+            assert confidence == confidence_of(parse.steps, BY_HAND)
+            assert parse.drawing().confidence == confidence.arcs
+
+    def test_calibration_judges_the_restored_arc(self) -> None:
+        for _, parse in some_parses():
+            example = Example.of(parse, parse.parsed)
+            assert example.heads_right.all()
+            assert example.labels_right.all()
+            heads = [parse.moved.get(m, head) for m, head in enumerate(parse.heads, 1)]
+            example = Example.of(parse, parse.sentence.with_tree(heads, parse.relations))
+            assert (np.flatnonzero(~example.heads_right) + 1).tolist() == list(parse.moved)
 
 
 class TestExplanations:

@@ -9,10 +9,7 @@
 - The *tree* is correct if all labels are. Its log-odds are computed from the product of their probabilities, corrected
   because errors are not independent.
 
-- An arc that was *moved* after parsing, because it crosses others, is correct only if the attachment and its label are:
-  the label says where it is moved to. So its probability is that of the label.
-
-None of these decreases if a margin increases. A sentence of one word is certain, and so are heads and relations that
+None of the four decreases if a margin increases. A sentence of one word is certain, and so are heads and relations that
 constraints fix. The other probabilities are computed as for an unconstrained parse.
 """
 
@@ -83,10 +80,8 @@ def confidence_of(
     *,
     fixed_heads: Sequence[int] = (),
     fixed_relations: Sequence[int] = (),
-    moved: Sequence[int] = (),
 ) -> Confidence:
-    """Return the confidence of a parse. ``fixed_heads`` and ``fixed_relations``: words for which these are certain.
-    ``moved``: words whose arcs were moved after parsing."""
+    """Return the confidence of a parse. ``fixed_heads`` and ``fixed_relations``: words for which these are certain."""
     n = len(steps.modifiers) + 1
     if n == 1:
         return Confidence(1.0, (1.0,), (1.0,))
@@ -99,9 +94,6 @@ def confidence_of(
     arcs[root] = probability(features.root, calibration.root)
     relations[root] = calibration.root_label
     arcs[[m - 1 for m in fixed_heads]] = 1
-    of_moved = [m - 1 for m in moved]
-    arcs[of_moved] *= relations[of_moved]
-    relations[of_moved] = 1
     relations[[m - 1 for m in fixed_relations]] = 1
     labels = arcs * relations
     in_doubt = labels[labels < 1]

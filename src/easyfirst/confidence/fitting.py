@@ -6,7 +6,7 @@ of them, and its reliability is measured by five-fold cross-validation.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import PurePath
 from typing import Protocol
@@ -46,9 +46,6 @@ class ParseWithSteps(Protocol):
     def steps(self) -> Decisions: ...
 
     @property
-    def moved(self) -> Iterable[int]: ...
-
-    @property
     def confidence(self) -> Confidence | None: ...
 
 
@@ -60,8 +57,6 @@ class Example:
     heads_right: Bools
     labels_right: Bools
     """Whether both the head and the relation are correct."""
-    moved: Sequence[int] = ()
-    """The words whose arcs were moved after parsing. Their heads are judged as they are in the tree."""
 
     def __len__(self) -> int:
         return len(self.heads_right)
@@ -71,7 +66,7 @@ class Example:
         """Compare a parse with the gold tree."""
         heads_right = np.array([head == right for head, right in zip(parse.heads, gold.heads, strict=True)])
         same = np.array([name == right for name, right in zip(parse.relations, gold.relations, strict=True)])
-        return cls(parse.steps, heads_right, heads_right & same, tuple(parse.moved))
+        return cls(parse.steps, heads_right, heads_right & same)
 
 
 def fit_calibration(examples: Sequence[Example], *, fitted_on: FittedOn) -> Calibration:
@@ -97,7 +92,7 @@ def fit_calibration(examples: Sequence[Example], *, fitted_on: FittedOn) -> Cali
         root_label=(n_root_labels + 1) / (int(root_right.sum()) + 1),
         fitted_on=fitted_on,
     )
-    found = [confidence_of(example.steps, without_trees, moved=example.moved).labels for example in examples]
+    found = [confidence_of(example.steps, without_trees).labels for example in examples]
     trees = np.stack([tree_features(np.array(labels)) for labels in found])
     tree_right = np.array([bool(example.labels_right.all()) for example in examples])
     return replace(without_trees, tree=fit_logistic(trees, tree_right, [1]))
@@ -114,7 +109,7 @@ def cross_validate(examples: Sequence[Example], *, fitted_on: FittedOn) -> Relia
             return None
         calibration = fit_calibration(others, fitted_on=fitted_on)
         held_out += examples[fold::n_folds]
-        confidences += [confidence_of(e.steps, calibration, moved=e.moved) for e in examples[fold::n_folds]]
+        confidences += [confidence_of(e.steps, calibration) for e in examples[fold::n_folds]]
     return _report(confidences, held_out)
 
 

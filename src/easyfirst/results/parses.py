@@ -112,12 +112,12 @@ class Parse:
 
     @property
     def confidence(self) -> Confidence | None:
-        """The probabilities that the tree, its arcs and its labels are right; None if the model has no calibration.
-        Computed anew at each call."""
+        """The probabilities that the tree, its arcs and its labels are right; None if the model has no calibration. An
+        arc that was moved has the probability of the decision it came from. Computed anew at each call."""
         if self.calibration is None:
             return None
-        fixed = {"fixed_heads": self.fixed_heads, "fixed_relations": self.fixed_relations}
-        return confidence_of(self.steps, self.calibration, moved=tuple(self.moved), **fixed)
+        heads, relations = self.fixed_heads, self.fixed_relations
+        return confidence_of(self.steps, self.calibration, fixed_heads=heads, fixed_relations=relations)
 
     def draw(self, *, width: int | None = None, confidence: bool = False) -> str:
         """Draw the tree in text, ``width`` columns wide; with ``confidence``, add the probability of each arc."""
