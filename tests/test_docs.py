@@ -82,7 +82,9 @@ def test_every_document_is_reached_from_the_readme() -> None:
 
 def test_all_settings_are_documented_with_their_defaults() -> None:
     text = (ROOT / "docs" / "settings.md").read_text(encoding="utf-8")
-    found = {key: json.loads(value) if value not in ("lstm", "upos") else value for key, value in ROW.findall(text)}
+    found = {
+        key: json.loads(value) if value not in ("lstm", "upos", "head") else value for key, value in ROW.findall(text)
+    }
     parser, pipeline = ParserConfig(), PipelineConfig()
     tables = {
         "network": [parser.network],

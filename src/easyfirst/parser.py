@@ -163,7 +163,7 @@ class Parser:
     def relations(self) -> tuple[str, ...]:
         """The relations it can predict, the most frequent first and the root's last."""
         vocabulary = self._model.vocabulary
-        others = (relation for relation in vocabulary.relations if relation != vocabulary.root_relation)
+        others = (relation for relation in vocabulary.plain_relations if relation != vocabulary.root_relation)
         return (*others, vocabulary.root_relation)
 
     @property
@@ -302,7 +302,7 @@ class Parser:
     def explain_prepared(self, prepared: Prepared, *, runners_up: int = RUNNERS_UP) -> Explanation:
         """Explain a sentence that needs no more checks, as for :meth:`parse_prepared`."""
         [tagged] = [prepared.sentence] if self.tagger is None else self.tagger.tag([prepared.sentence])
-        observer = Observer(self._model.vocabulary.relations, runners_up)
+        observer = Observer(self._model.vocabulary.labels, runners_up)
         if isinstance(self._engine, NativeEngine) and not prepared.rules:
             [derivation] = self._engine.derive([tagged], see=observer.see)
         else:

@@ -27,8 +27,10 @@ class TestReport:
         done = train(TRAIN, "--dev", dev, "-o", out, "--epochs", "2")
         assert done.code == 0
         lines = done.stderr.splitlines()
+        assert lines[0] == "train: 27 sentences, 233 words, 29 relations; 3 non-projective sentences (11.1 %)"
+        crossing = "crossing arcs: 3 lifted; none can be restored: each kind is too rare"
+        assert lines.pop(1) == crossing
         assert len(lines) == 5
-        assert lines[0] == "train: 27 sentences, 233 words, 29 relations; 3 non-projective sentences (11.1 %) skipped"
         assert re.fullmatch(r"dev: 4 sentences, \d+ words, \d+\.\d % not seen in training", lines[1])
         epoch = (
             r"epoch {}/2  loss \d+\.\d{{3}}  \d+\.\d\d violations/sentence  [\d,]+ words/s  "
@@ -82,11 +84,10 @@ class TestData:
             (FOX + FOX.replace("\t2\tnsubj", "\t0\troot"), 5, "all have HEAD 0"),
             (FOX.replace("\t_\n2", "\n2"), 1, "9 tab-separated columns where CoNLL-U has 10"),
             (FOX.replace("\t0\t", "\t9\t"), 2, "HEAD is 9 but the sentence has 2 words"),
-            (CROSSING * 2, None, "no projective sentence of two words or more"),
-            (ONE_WORD * 3, None, "no projective sentence of two words or more"),
+            (ONE_WORD * 3, None, "no sentence of two words or more"),
             (FOX.replace("NOUN", "_").replace("VERB", "_"), None, "no UPOS tags; choose --tags xpos or --tags none"),
         ],
-        ids=["empty", "no root", "cycle", "two roots", "columns", "head", "non-projective", "one word", "no tags"],
+        ids=["empty", "no root", "cycle", "two roots", "columns", "head", "one word", "no tags"],
     )
     def test_bad_treebanks(self, train: Train, tmp_path: Path, text: str, line: int | None, message: str) -> None:
         bad = tmp_path / "bad.conllu"
@@ -94,7 +95,7 @@ class TestData:
         error = train(bad, "-o", tmp_path / "m").error
         assert error.startswith(f"{bad}: " if line is None else f"{bad}:{line}: ")
         assert message in error
-        if "no projective" not in message:  # of dev only to be parsed
+        if "two words" not in message:  # of dev only to be parsed
             assert train(TRAIN, "--dev", bad, "-o", tmp_path / "m").error == error
         assert not (tmp_path / "m").exists()
 
@@ -128,8 +129,31 @@ class TestData:
         dev = data / "nonprojective.conllu"
         done = train(data / "multiword.conllu", "--dev", dev, "-o", tmp_path / "m", "--epochs", "1")
         assert done.code == 0
-        assert "0 non-projective sentences (0.0 %) skipped" in done.stderr
+        assert "; 0 non-projective sentences (0.0 %)\n" in done.stderr
         assert "dev: 3 sentences, 11 words, 81.8 % not seen in training" in done.stderr
+
+    def test_projective(self, train: Train, run: Run, tmp_path: Path) -> None:
+        crossing = tmp_path / "crossing.conllu"
+        crossing.write_text(CROSSING * 6 + FOX, encoding="utf-8")
+        done = train(crossing, "-o", tmp_path / "m", "--epochs", "1")
+        assert "; 6 non-projective sentences (85.7 %)\ncrossing arcs: 6 lifted; 6 of them" in done.stderr
+        assert "can be restored, by 1 marked relation (scheme head)" in done.stderr
+        shown = run("info", tmp_path / "m").stdout.decode()
+        assert re.search(r"crossing arcs +restored, by 1 marked relations \(scheme head\)", shown)
+        assert re.search(r"relations +5: (nsubj|x|y|z| )+ root\n", shown)
+
+        done = train(crossing, "-o", tmp_path / "p", "--epochs", "1", "--projective")
+        assert "6 non-projective sentences (85.7 %) skipped\n" in done.stderr
+        assert re.search(r"crossing arcs +not restored", run("info", tmp_path / "p").stdout.decode())
+        error = train(tmp_path / "crossing.conllu", "-o", tmp_path / "q", "--set", "training.crossing=all").error
+        assert error == "training.crossing must be one of head, path, head+path, none"
+
+    def test_only_crossing_trees(self, train: Train, tmp_path: Path) -> None:
+        crossing = tmp_path / "crossing.conllu"
+        crossing.write_text(CROSSING * 2, encoding="utf-8")
+        assert train(crossing, "-o", tmp_path / "m", "--epochs", "1").code == 0
+        error = train(crossing, "-o", tmp_path / "p", "--projective").error
+        assert error == f"{crossing}: no projective sentence of two words or more to learn from"
 
 
 class TestTreesInPart:

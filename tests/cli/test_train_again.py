@@ -97,6 +97,7 @@ class TestInterrupt:
         with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as process:
             assert process.stderr is not None
             assert process.stderr.readline().startswith("train: ")
+            assert process.stderr.readline().startswith("crossing arcs: ")
             assert process.stderr.readline().startswith("epoch 1/1000")
             process.send_signal(signal.SIGINT)
             *_, last = process.stderr.read().splitlines()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import replace
+from itertools import product
 from xml.etree import ElementTree
 
 import pytest
@@ -15,6 +16,8 @@ from easyfirst.render.bands import BANDS
 from easyfirst.render.drawing import Drawing
 from easyfirst.render.layout import lay_out
 from easyfirst.render.svg import draw_svg
+from easyfirst.treebank.projective import is_projective
+from easyfirst.treebank.tree import find_cycle
 from tests.render.drawings import FOX, HEBREW, drawings
 from tests.render.test_terminal import trees
 
@@ -161,3 +164,23 @@ def test_nothing_in_a_sentence_can_break_the_picture(drawing: Drawing) -> None:
 def test_any_graph_is_drawn_whole(drawing: Drawing) -> None:
     """Also cycles, several roots, and words without a head."""
     assert drawn_arcs(ElementTree.fromstring(draw_svg(drawing, width=300))) == set(drawing.arcs)
+
+
+@pytest.mark.parametrize("n", [1, 2, 3, 4, 5])
+def test_crossing_is_found_in_all_small_trees(n: int) -> None:
+    for heads in product(range(n + 1), repeat=n):
+        if heads.count(0) == 1 and not find_cycle(heads):
+            drawing = Drawing(["w"] * n, heads, ["x"] * n)
+            assert drawing.has_crossing == (not is_projective(heads))
+
+
+def test_where_arcs_cross_labels_are_on_top() -> None:
+    """The arc from 5 to 2 falls across the one from 3 to 1, whose label is drawn later and has a halo."""
+    crossing = Drawing(["a", "b", "c", "d", "e"], [3, 5, 5, 5, 0], ["x", "y", "z", "x", "root"])
+    root = ElementTree.fromstring(draw_svg(crossing))
+    assert [arc.get("data-modifier") for arc in parts(root, "arc")] == ["5", "2", "1", "3", "4"]
+    assert len(parts(root, "halo")) == 5
+    projective = Drawing(["a", "b", "c", "d", "e"], [3, 3, 5, 5, 0], ["x", "y", "z", "x", "root"])
+    root = ElementTree.fromstring(draw_svg(projective))
+    assert [arc.get("data-modifier") for arc in parts(root, "arc")] == ["1", "2", "3", "4", "5"]
+    assert not parts(root, "halo")

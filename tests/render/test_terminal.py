@@ -167,3 +167,11 @@ def test_arcs_that_end_at_one_word_are_not_taken_for_one() -> None:
         "│ ╰─► apples  obj",
         "╰───► .       punct",
     ]
+
+
+def test_an_arc_that_runs_past_a_word_interrupts_its_line() -> None:
+    """A crossing looks different from a junction, such as that of c, whose modifiers share a column."""
+    relations = ["x", "x", "x", "x", "root"]
+    assert draw_tree(["a", "b", "c", "d", "e"], [3, 5, 5, 3, 0], relations) == (
+        "    ╭─► a  x\n╭───│─► b  x\n│ ╭─┼─► c  x\n│ │ ╰─► d  x\n╰─┴──── e  root"
+    )

@@ -18,6 +18,7 @@ from easyfirst.errors import ConstraintError, InputError
 from easyfirst.parser import Parser
 from easyfirst.parsing.actions import Choose
 from easyfirst.results.explanations import ARC, NOTHING, RELATION, Alternative, Explanation, Observer
+from easyfirst.treebank.lifting import Label
 from easyfirst.treebank.sentence import Sentence
 from tests.constraints.test_chooser import constraint_sets
 from tests.derivations import derive
@@ -54,7 +55,7 @@ def test_runners_up_are_those_of_an_enumeration(model: Model, length: int, seed:
     observers: list[Observer] = []
 
     def observe(choose: Choose) -> Choose:
-        observers.append(Observer(model.relation_names, n))
+        observers.append(Observer([Label(name) for name in model.relation_names], n))
         return observers[0].wrap(choose)
 
     [found] = derive([model.network], model.vectors(batch), [length], model.relation_names, observe)

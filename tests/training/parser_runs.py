@@ -15,9 +15,7 @@ from easyfirst.training.data import DataReport, Job
 from easyfirst.training.pipeline import FOLDER, PARSER, PipelineConfig, train_pipeline
 from easyfirst.training.training_loop import METRICS
 from easyfirst.treebank.conllu import read_conllu
-from easyfirst.treebank.projective import is_projective
 from easyfirst.treebank.scores import Scores, score
-from easyfirst.treebank.sentence import Sentence
 
 ROOT = Path(__file__).parent.parent.parent
 DATA = ROOT / "tests" / "data"
@@ -107,10 +105,6 @@ def without_times(metrics: list[dict[str, Any]]) -> list[dict[str, Any]]:
 
 def metrics_in(directory: Path) -> list[dict[str, Any]]:
     return [json.loads(line) for line in (directory / FOLDER / METRICS).read_text().splitlines()]
-
-
-def learnt_from(treebank: Path) -> list[Sentence]:
-    return [s for s in read_conllu(treebank) if is_projective([head or 0 for head in s.heads])]
 
 
 def scores_of(model: Path, gold: Path) -> Scores:

@@ -14,6 +14,7 @@ import pytest
 
 from easyfirst.errors import DataError
 from easyfirst.model.parser_vocabulary import ParserVocabulary
+from easyfirst.training.crossing import LiftedSentences
 from easyfirst.training.data import Treebank, check_tags_given, describe, read_treebank, trainable
 from easyfirst.treebank.sentence import Sentence
 
@@ -29,8 +30,8 @@ CROSSING += "\n"
 
 
 def kept_of(treebank: Treebank) -> list[Sentence]:
-    """Return the sentences that a parser can learn from."""
-    return list(compress(treebank.sentences, trainable(treebank)))
+    """Return the sentences that a projective parser can learn from."""
+    return list(compress(treebank.sentences, trainable(treebank, projective=True)))
 
 
 def treebank(tmp_path: Path, text: str, name: str = "some.conllu") -> Treebank:
@@ -132,6 +133,12 @@ class TestProjective:
         with pytest.raises(DataError, match=r"some\.conllu: no projective sentence of two words or more"):
             kept_of(treebank(tmp_path, text))
 
+    def test_none_is_left_out_if_crossing_arcs_are_lifted(self, tmp_path: Path) -> None:
+        found = treebank(tmp_path, CROSSING + FOX + CROSSING + ONE_WORD)
+        assert trainable(found, projective=False) == [True] * 4
+        with pytest.raises(DataError, match=r"some\.conllu: no sentence of two words or more"):
+            trainable(treebank(tmp_path, ONE_WORD * 3), projective=False)
+
 
 class TestInPart:
     """Trees of which only a part is known."""
@@ -174,7 +181,9 @@ class TestInPart:
 
     def test_counts(self, tmp_path: Path) -> None:
         train = self.partial(tmp_path, FOX + rows("_ _ 1 _") + rows("_ _") + rows("3 4 _ _"))
-        report = describe(train, kept_of(train), None, ParserVocabulary.of(kept_of(train), tag_kinds=[]))
+        report = describe(
+            train, LiftedSentences(kept_of(train)), None, ParserVocabulary.of(kept_of(train), tag_kinds=[])
+        )
         assert (report.nothing_known, report.non_projective, report.unknown_heads) == (1, 1, 3)
         assert report.relations == 3  # nsubj, x and root
 
@@ -193,13 +202,17 @@ class TestDescribe:
         train = treebank(tmp_path, FOX * 2 + CROSSING + ONE_WORD, "train.conllu")
         dev = treebank(tmp_path, FOX.replace("foxes", "FOXES").replace("jump", "fly") + CROSSING, "dev.conllu")
         vocabulary = ParserVocabulary.of(train.sentences, tag_kinds=[])
-        assert asdict(describe(train, kept_of(train), dev, vocabulary)) == {
+        assert asdict(describe(train, LiftedSentences(kept_of(train)), dev, vocabulary)) == {
             "train": str(tmp_path / "train.conllu"),
             "train_sentences": 4,
             "train_words": 9,
             "relations": 5,  # nsubj, x, y, z and root
+            "crossing": None,
+            "marked_relations": 0,
             "non_projective": 1,
             "non_projective_percent": 25.0,
+            "lifted_arcs": 0,
+            "restorable_arcs": 0,
             "unknown_heads": 0,
             "nothing_known": 0,
             "dev": str(tmp_path / "dev.conllu"),
@@ -213,15 +226,22 @@ class TestDescribe:
     def test_words_that_have_a_vector(self, tmp_path: Path) -> None:
         train = treebank(tmp_path, FOX * 2 + CROSSING + ONE_WORD, "train.conllu")
         vocabulary = ParserVocabulary.of(train.sentences, tag_kinds=[], external=["foxes", "jump", "elsewhere"])
-        report = describe(train, kept_of(train), None, vocabulary)
+        report = describe(train, LiftedSentences(kept_of(train)), None, vocabulary)
         assert (report.vectors, report.vectors_percent) == (3, pytest.approx(400 / 9))
 
     def test_without_dev(self, tmp_path: Path) -> None:
         train = treebank(tmp_path, FOX)
-        report = describe(train, kept_of(train), None, ParserVocabulary.of(train.sentences, tag_kinds=[]))
+        report = describe(
+            train, LiftedSentences(kept_of(train)), None, ParserVocabulary.of(train.sentences, tag_kinds=[])
+        )
         assert (report.dev, report.dev_sentences, report.dev_words, report.dev_unknown_percent) == (None, 0, 0, 0.0)
         assert report.non_projective_percent == 0
 
     def test_a_root_relation_that_others_have_too_counts_once(self, tmp_path: Path) -> None:
         train = treebank(tmp_path, FOX.replace("nsubj", "root"))
-        assert describe(train, kept_of(train), None, ParserVocabulary.of(train.sentences, tag_kinds=[])).relations == 1
+        assert (
+            describe(
+                train, LiftedSentences(kept_of(train)), None, ParserVocabulary.of(train.sentences, tag_kinds=[])
+            ).relations
+            == 1
+        )

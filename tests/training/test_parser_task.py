@@ -28,7 +28,6 @@ from tests.training.parser_runs import (
     best_of,
     config_of,
     contents,
-    learnt_from,
     metrics_in,
     scores_of,
     train,
@@ -84,15 +83,15 @@ class TestOutput:
     def test_metrics(self, trained: Trained, dev: Path) -> None:
         out, listener, history = trained
         assert metrics_in(out) == history == listener.metrics
-        n_words = sum(map(len, learnt_from(TOY)))
+        n_words = sum(map(len, read_conllu(TOY)))
         for number, line in enumerate(history, 1):
             assert list(line) == [
                 *("epoch", "sentences", "words", "updates", "violations", "loss", "violations_per_sentence"),
                 *("seconds", "cpu_seconds", "words_per_second", "words_per_cpu_second", "dev"),
             ]
-            assert (line["epoch"], line["sentences"], line["words"]) == (number, 24, n_words)
+            assert (line["epoch"], line["sentences"], line["words"]) == (number, 27, n_words)
             assert 1 < line["updates"] <= line["violations"] / 20
-            assert line["violations_per_sentence"] == line["violations"] / 24
+            assert line["violations_per_sentence"] == line["violations"] / 27
             assert 0 < line["loss"] < 10
             assert all(line[key] > 0 for key in TIMES)
             assert line["dev"].keys() == {"ud", "conllx", "full"}
@@ -109,8 +108,8 @@ class TestOutput:
             seen = [stats for number, stats in listener.seen if number == epoch]
             assert [stats["sentences"] for stats in seen] == sorted({stats["sentences"] for stats in seen})
             assert len(seen) > 2
-            assert [stats["done"] for stats in seen] == [stats["sentences"] / 24 for stats in seen]
-            assert (seen[-1]["sentences"], seen[-1]["updates"]) == (24, history[epoch - 1]["updates"])
+            assert [stats["done"] for stats in seen] == [stats["sentences"] / 27 for stats in seen]
+            assert (seen[-1]["sentences"], seen[-1]["updates"]) == (27, history[epoch - 1]["updates"])
             assert seen[-1]["violations"] == history[epoch - 1]["violations"]
 
     def test_what_is_said_about_the_data(self, trained: Trained, dev: Path) -> None:
@@ -118,11 +117,12 @@ class TestOutput:
         assert report is not None
         sentences = list(read_conllu(TOY))
         dev_forms = [form.lower() for sentence in read_conllu(dev) for form in sentence.forms]
-        known = {form.lower() for sentence in learnt_from(TOY) for form in sentence.forms}
+        known = {form.lower() for sentence in sentences for form in sentence.forms}
         assert (report.train, report.dev) == (str(TOY), str(dev))
         assert (report.train_sentences, report.train_words) == (27, sum(map(len, sentences)))
         assert report.relations == len({relation for sentence in sentences for relation in sentence.relations})
         assert (report.non_projective, report.non_projective_percent) == (3, pytest.approx(100 / 9))
+        assert (report.lifted_arcs, report.crossing, report.marked_relations) == (3, None, 0)  # too few of each kind
         assert (report.dev_sentences, report.dev_words) == (8, len(dev_forms))
         assert report.dev_unknown_percent == pytest.approx(100 * np.mean([form not in known for form in dev_forms]))
 
@@ -144,7 +144,7 @@ class TestOutput:
         for part in (
             "# my-model\n",
             "- Licence: CC BY-SA 4.0\n",
-            f"| training | `{TOY.name}` | 27 | {n_words:,} | 3 non-projective sentences left out |",
+            f"| training | `{TOY.name}` | 27 | {n_words:,} | 3 arcs of 3 non-projective sentences lifted |",
             f"| development | `dev.conllu` | 8 | {n_dev:,} |",
             f"after epoch {best_of(history)['epoch']}.",
             f"| {scores.ud.uas:.2f} | {scores.ud.las:.2f} | {n_dev:,} |",

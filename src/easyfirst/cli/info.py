@@ -94,6 +94,8 @@ def describe(path: Path, parser: Parser | None = None) -> dict[str, Any]:
         "tags": {kind: len(rows) for kind, rows in model.vocabulary.tags.items()},
         "external_vectors": None if external is None else {"words": len(external) - 1, "dim": external.shape[1]},
         "relations": list(parser.relations),
+        "crossing": model.vocabulary.crossing,
+        "marked_relations": sum(label.mark is not None for label in model.vocabulary.labels),
         "parameters": sum(array.size for array in model.arrays.values()),
         "tokenizer": None if parser.tokenizer is None else _part(parser.tokenizer.model),
         "tagger": None if parser.tagger is None else _part(parser.tagger.model),
@@ -171,6 +173,9 @@ def _show(facts: dict[str, Any]) -> None:
         "files": ", ".join(f"{name} {_size(size)}" for name, size in facts["files"].items())
         + f"; with all parts {_size(facts['size'])}",
         "relations": f"{len(facts['relations'])}: {' '.join(facts['relations'])}",
+        "crossing arcs": "not restored: every tree is projective"
+        if facts["crossing"] is None
+        else f"restored, by {facts['marked_relations']} marked relations (scheme {facts['crossing']})",
         "dev scores": "\n".join(scores) or "none in the model's card",
         "confidence": calibrated,
         "licence": facts["licence"] or "none in the model's card",

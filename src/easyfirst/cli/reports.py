@@ -86,8 +86,16 @@ class TrainingReport:
         """Show statistics about the parser's data."""
         self.note(
             f"train: {report.train_sentences:,} sentences, {report.train_words:,} words, {report.relations} relations; "
-            f"{report.non_projective:,} non-projective sentences ({report.non_projective_percent:.1f} %) skipped"
+            f"{report.non_projective:,} non-projective sentences ({report.non_projective_percent:.1f} %)"
+            f"{'' if report.lifted_arcs or not report.non_projective else ' skipped'}"
         )
+        if report.lifted_arcs:
+            how = "none can be restored: each kind is too rare"
+            if report.crossing is not None:
+                n = report.marked_relations
+                relations = f"{n} marked relation{'s' * (n != 1)} (scheme {report.crossing})"
+                how = f"{report.restorable_arcs:,} of them can be restored, by {relations}"
+            self.note(f"crossing arcs: {report.lifted_arcs:,} lifted; {how}")
         if report.unknown_heads or report.nothing_known:
             self.note(
                 f"in part: {report.unknown_heads:,} words have no head and cost nothing; {report.nothing_known:,} "

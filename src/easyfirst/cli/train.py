@@ -70,6 +70,13 @@ def train(
     no_dynamic_oracle: Annotated[
         bool, Option("--no-dynamic-oracle", help="Follow correct actions only while training.")
     ] = False,
+    projective: Annotated[
+        bool,
+        Option(
+            "--projective",
+            help="Build projective trees only, and skip training sentences with crossing arcs.",
+        ),
+    ] = False,
     no_spaces: Annotated[
         bool, Option("--no-spaces", help="For the tokenizer: the treebank's language is written without spaces.")
     ] = False,
@@ -106,6 +113,7 @@ def train(
       easyfirst train train.conllu --dev dev.conllu --out my-model --parts all
       easyfirst train train.conllu --dev dev.conllu --out my-parser
       easyfirst train train.conllu --dev dev.conllu --out my-parser --resume
+      easyfirst train train.conllu --dev dev.conllu --out my-parser --projective
       easyfirst train train.conllu --dev dev.conllu --out small --set network.tree_dim=100
 
     DIR can be used as a model after the parser's first epoch. DIR/training/metrics.jsonl has a line for each epoch.
@@ -114,6 +122,7 @@ def train(
     """
     set_threads(threads)
     require_torch("training")
+    from easyfirst.model.parser_config import NO_CROSSING
     from easyfirst.model.parser_config import preset as make_config
 
     tables = _split_settings(setting or [])
@@ -122,6 +131,7 @@ def train(
     options = {"use_dynamic_oracle": oracle, "freeze_external": frozen, "epochs": epochs, "seed": seed}
     if epochs is not None:  # exactly so many
         options |= {"min_updates": 0, "patience": 0}
+    tables["training"] |= {"crossing": NO_CROSSING} if projective else {}
     tables["training"] |= {name: value for name, value in options.items() if value is not None}
     tables["network"] |= {} if tags is None else {"tags": tags}
     if seed is not None:

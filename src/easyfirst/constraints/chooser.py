@@ -42,6 +42,9 @@ class ConstrainedChooser:
         self._heads = np.full(outside + 1, FREE, dtype=np.int64)
         """The row of each word's fixed head, ``outside`` for a fixed root."""
         self._relations = np.full(outside + 1, FREE, dtype=np.int64)
+        """The fixed relation of each word: the first of the labels that it may have."""
+        self._labels: dict[int, tuple[int, ...]] = {}
+        """All labels of a fixed relation, by the first."""
         self._brackets = np.zeros(outside + 1, dtype=np.int64)
         """The innermost open bracket of each pending word, numbered within its sentence."""
         self._sentences: dict[int, _Sentence] = {}
@@ -59,8 +62,9 @@ class ConstrainedChooser:
         for m, head in enumerate(head_sets.fixed_heads):
             if m and head is not None:
                 self._heads[start + m - 1] = start + head - 1 if head else outside
-        for m, relation in rules.relations.items():
-            self._relations[start + m - 1] = relation
+        for m, labels in rules.relations.items():
+            self._relations[start + m - 1] = labels[0]
+            self._labels[labels[0]] = labels
         sentence = _Sentence(start, rules)
         self._brackets[start : start + head_sets.n_words] = sentence.brackets.innermost[1:]
         if head_sets.brackets or rules.forbidden_relations or sentence.lookahead is not None:
@@ -81,14 +85,16 @@ class ConstrainedChooser:
         heads = self._heads[m]
         is_allowed = ((heads == FREE) | (heads == h)) & (self._n_missing[m] == 0)
         is_allowed &= self._brackets[h] == self._brackets[m]
-        masked = MaskedCandidates(candidates, self._relations, self._sentences)
+        first_labels = np.arange(candidates.n_relations)
+        for first, labels in self._labels.items():
+            first_labels[list(labels)] = first
+        masked = MaskedCandidates(candidates, self._relations, first_labels, self._sentences)
         best, relations = masked.best(n_active), masked.best_relations(n_active)
         best[~is_allowed] = -np.inf
         lines, cells = np.nonzero((self._relations[m] != FREE) & (best > -np.inf))
-        fixed = self._relations[m[lines, cells]]
-        relations[lines, cells] = fixed
-        left = rows[lines, cells >> 1]
-        best[lines, cells] = candidates.scores[left, (cells & 1) * candidates.n_relations + fixed]
+        scores = masked.scores_of(rows[lines, cells >> 1], cells & 1)
+        relations[lines, cells] = scores.argmax(axis=1)
+        best[lines, cells] = scores.max(axis=1)
         for number, sentence in self._sentences.items():
             if number < n_active:
                 sentence.forbid_relations(masked, best[number], relations[number])
@@ -99,13 +105,16 @@ class ConstrainedChooser:
 class MaskedCandidates(Candidates):
     """A view of the candidates of one step in which actions that are not allowed have the score minus infinity."""
 
-    __slots__ = ("_fixed", "_forbidden", "_sentences")
+    __slots__ = ("_first_labels", "_fixed", "_forbidden", "_sentences")
 
-    def __init__(self, candidates: Candidates, fixed: Ints, sentences: Mapping[int, _Sentence]) -> None:
-        """``fixed``: the fixed relation of each row as a modifier."""
+    def __init__(
+        self, candidates: Candidates, fixed: Ints, first_labels: Ints, sentences: Mapping[int, _Sentence]
+    ) -> None:
+        """``fixed``: the fixed relation of each row as a modifier. ``first_labels``: that of each label."""
         c = candidates
         super().__init__(c.pending, c.n_relations, c.grid, c.scores, *c.copy_grid())
         self._fixed = fixed
+        self._first_labels = first_labels
         self._sentences = sentences
         self._forbidden: dict[tuple[int, int], list[int]] = {}
 
@@ -117,7 +126,7 @@ class MaskedCandidates(Candidates):
         scores = super().scores_of(left, directions)
         _, m = head_and_modifier(left, self.pending.next[left], directions)
         fixed = self._fixed[m][:, None]
-        scores[(fixed != FREE) & (fixed != np.arange(self.n_relations))] = -np.inf
+        scores[(fixed != FREE) & (fixed != self._first_labels)] = -np.inf
         if self._forbidden:
             for line, pair in enumerate(zip(left.tolist(), directions.tolist(), strict=True)):
                 scores[line, self._forbidden.get(pair, [])] = -np.inf

@@ -63,7 +63,7 @@ def _problem(constraint: Constraint, n_words: int, vocabulary: ParserVocabulary)
             if not 1 <= m <= n_words:
                 return f"there is no word {m} in a sentence of {n_words} words; count words from 1"
     relation = None if isinstance(constraint, FixedHead) else constraint.relation
-    if relation is not None and relation not in (*vocabulary.relations, vocabulary.root_relation):
+    if relation is not None and relation not in (*vocabulary.plain_relations, vocabulary.root_relation):
         return f"word {m} cannot have the relation {relation!r}; the model has no such relation"
     return None
 

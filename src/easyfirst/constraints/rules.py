@@ -1,4 +1,4 @@
-"""Constraints compiled for the parser: relations as numbers, heads as head sets."""
+"""Constraints compiled for the parser: relations as the numbers of their labels, heads as head sets."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ class Rules:
     head_sets: HeadSets
     tree: Sequence[int]
     """The heads of a satisfying tree by word, from 1."""
-    relations: dict[int, int] = field(default_factory=dict[int, int])
-    """Fixed relations by modifier."""
+    relations: dict[int, tuple[int, ...]] = field(default_factory=dict[int, tuple[int, ...]])
+    """The labels of fixed relations by modifier: the relation itself, and with any mark of lifted arcs."""
     forbidden_relations: dict[tuple[int, int], set[int]] = field(default_factory=dict[tuple[int, int], set[int]])
-    """Forbidden relations of arcs (head, modifier) that may have others."""
+    """Forbidden labels of arcs (head, modifier) that may have others."""
 
 
 class RuleCompiler:
@@ -28,7 +28,10 @@ class RuleCompiler:
 
     def __init__(self, n_words: int, constraints: Sequence[Constraint], vocabulary: ParserVocabulary) -> None:
         self._n_words = n_words
-        self._numbers = {relation: number for number, relation in enumerate(vocabulary.relations)}
+        self._numbers: dict[str, tuple[int, ...]] = {}
+        for number, label in enumerate(vocabulary.labels):
+            self._numbers[label.relation] = (*self._numbers.get(label.relation, ()), number)
+        self._n_labels = len(vocabulary.labels)
         self._root_relation = vocabulary.root_relation
         self._roots: Set[int] = {c.modifier for c in constraints if isinstance(c, FixedHead) and c.head == 0}
 
@@ -72,8 +75,8 @@ class RuleCompiler:
                 is_forbidden = arc.relation is None or arc.relation == fixed
             if not is_forbidden and arc.head and arc.relation in self._numbers:
                 of_arc = forbidden.setdefault((arc.head, arc.modifier), set())
-                of_arc.add(self._numbers[arc.relation])
-                is_forbidden = len(of_arc) == len(self._numbers)
+                of_arc.update(self._numbers[arc.relation])
+                is_forbidden = len(of_arc) == self._n_labels
             if is_forbidden:
                 heads[arc.modifier] &= ~(1 << arc.head)
         return forbidden

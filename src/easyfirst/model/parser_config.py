@@ -16,7 +16,9 @@ from easyfirst.errors import ConfigError
 from easyfirst.model.settings import MAX_LAYERS, MAX_SIZE, build_settings, check_training, require, require_range
 from easyfirst.nn.members import MAX_MEMBERS
 from easyfirst.nn.rnn import CELLS
+from easyfirst.treebank.lifting import HEAD, SCHEMES
 
+NO_CROSSING = "none"
 TAGS: Mapping[str, tuple[str, ...]] = {  # the columns of each choice
     "none": (),
     "upos": ("upos",),
@@ -92,6 +94,7 @@ class TrainingConfig:
     dropout: float = 0.0  # of v', v, character embeddings, the layers of a deep BiLSTM, and the auxiliary task
     final_rate: float = 1.0  # the final share of the learning rate, which decays linearly; 1: a constant learning rate
     averaging: float = 0.0  # the decay of the exponential moving average of the weights, which parses; 0: no averaging
+    crossing: str = HEAD  # how relations encode crossing arcs: head, path, head+path; none: skip non-projective trees
 
     def __post_init__(self) -> None:
         check_training(self)
@@ -100,6 +103,8 @@ class TrainingConfig:
         require(self.min_count >= 1, "min_count must be at least 1")
         for name in ("update_after", "batch_sentences", "word_dropout", "attention"):
             require(getattr(self, name) >= 0, f"{name} must not be negative")
+        choices = (*SCHEMES, NO_CROSSING)
+        require(self.crossing in choices, f"crossing must be one of {', '.join(choices)}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,10 +124,11 @@ class ParserConfig:
 
     @classmethod
     def from_dict(cls, values: Mapping[str, Any]) -> ParserConfig:
-        """Undo :meth:`to_dict`; raise a :class:`ConfigError` for an unknown key or a value of the wrong type."""
+        """Undo :meth:`to_dict`; raise a :class:`ConfigError` for an unknown key or a value of the wrong type. Settings
+        that were written before there was ``training.crossing`` are those of projective parsers."""
         known = dict(values)
         network = build_settings(NetworkConfig(), known.pop("network", {}))
-        training = build_settings(TrainingConfig(), known.pop("training", {}), "training.")
+        training = build_settings(TrainingConfig(crossing=NO_CROSSING), known.pop("training", {}), "training.")
         preset, members = known.pop("preset", "paper"), known.pop("members", 1)
         if known:
             raise ConfigError(f"unknown setting {sorted(known)[0]!r}; there are: preset, network, training, members")

@@ -2,6 +2,9 @@
 
 For the word embedding, forms are lower-cased and numbers become one token ("1990", "3.14" and "1,000", but not "3rd").
 External vectors are looked up by the form as written, then normalised. Row 0 of every table is the unknown.
+
+If the parser restores crossing arcs, a name in ``relations`` also encodes how an arc was lifted (``treebank.lifting``).
+``labels`` and ``plain_relations`` decode them; only these are shown to users.
 """
 
 from __future__ import annotations
@@ -29,6 +32,7 @@ from easyfirst.model.lexicon import (
 )
 from easyfirst.nn.arrays import Ints
 from easyfirst.nn.words import WordIds
+from easyfirst.treebank.lifting import SCHEMES, Label
 from easyfirst.treebank.sentence import Sentence
 
 MIN_CHARACTER_COUNT = 2  # rarer characters are unknown
@@ -45,6 +49,17 @@ class ParserVocabulary:
     root_relation: str
     external: Mapping[str, int] | None = None  # form -> row, from 1
     characters: Mapping[str, int] | None = None  # from 1; None: characters are not read
+    crossing: str | None = None  # the scheme by which relations encode lifted arcs; None: they encode nothing
+
+    @cached_property
+    def labels(self) -> tuple[Label, ...]:
+        """The relations with the marks that their names encode."""
+        return tuple(map(Label if self.crossing is None else Label.decode, self.relations))
+
+    @cached_property
+    def plain_relations(self) -> tuple[str, ...]:
+        """The relations without marks."""
+        return tuple(dict.fromkeys(label.relation for label in self.labels))
 
     @classmethod
     def of(
@@ -55,8 +70,10 @@ class ParserVocabulary:
         external: Sequence[str] | None = None,
         min_count: int = 1,
         reads_characters: bool = False,
+        crossing: str | None = None,
     ) -> ParserVocabulary:
-        """Collect the vocabulary of a treebank, most frequent first, without words rarer than ``min_count``."""
+        """Collect the vocabulary of a treebank, most frequent first, without words rarer than ``min_count``.
+        ``crossing``: the scheme of lifted arcs that the relations encode."""
         words, characters, relations, roots = (Counter[str]() for _ in range(4))
         tags = {kind: Counter[str]() for kind in tag_kinds}
         for sentence in sentences:
@@ -76,6 +93,7 @@ class ParserVocabulary:
             root_relation=ranked_names(roots)[0] if roots else "root",
             external=None if external is None else numbered(external),
             characters=numbered(ranked_names(characters, MIN_CHARACTER_COUNT)) if reads_characters else None,
+            crossing=crossing,
         )
 
     def encode(self, sentences: Sequence[Sentence]) -> WordIds:
@@ -106,6 +124,7 @@ class ParserVocabulary:
 
     def to_dict(self) -> dict[str, Any]:
         """Return the vocabulary as JSON values."""
+        optional = {"characters": None if self.characters is None else list(self.characters), "crossing": self.crossing}
         return {
             "words": list(self.words),
             "counts": self.counts[1:].tolist(),
@@ -113,13 +132,13 @@ class ParserVocabulary:
             "relations": list(self.relations),
             "root_relation": self.root_relation,
             "external": None if self.external is None else list(self.external),
-        } | ({} if self.characters is None else {"characters": list(self.characters)})
+        } | {name: value for name, value in optional.items() if value is not None}
 
     @classmethod
     def from_dict(cls, values: Mapping[str, Any]) -> ParserVocabulary:
         """Undo :meth:`to_dict`; raise a :class:`ModelError` if something is missing or of the wrong type."""
         with checking("the vocabulary"):
-            external, characters = values["external"], values.get("characters")
+            external, characters, crossing = values["external"], values.get("characters"), values.get("crossing")
             words = rows_from_json(values["words"], "words")
             counts = list_of(int, values["counts"], "counts")
             if len(counts) != len(words) or not all(0 <= count < 1 << 63 for count in counts):
@@ -132,7 +151,10 @@ class ParserVocabulary:
                 root_relation=scalar(str, values["root_relation"], "root_relation"),
                 external=None if external is None else rows_from_json(external, "external"),
                 characters=None if characters is None else rows_from_json(characters, "characters"),
+                crossing=None if crossing is None else scalar(str, crossing, "crossing"),
             )
             if not vocabulary.relations:
                 raise ValueError("there are no relations")
+            if crossing not in (None, *SCHEMES):
+                raise ValueError(f"crossing must be one of {', '.join(SCHEMES)}, not {crossing!r}")
             return vocabulary

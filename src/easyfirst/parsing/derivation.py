@@ -10,6 +10,7 @@ import numpy.typing as npt
 
 from easyfirst.nn.arrays import Floats, Ints
 from easyfirst.parsing.actions import Actions
+from easyfirst.treebank.lifting import Label, Mark
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,8 +31,11 @@ class Attachment:
     since this arc can still come after it, and neither does another relation. Infinite if there was no such action,
     which needs a constraint: any two neighbours can be attached the other way round."""
     label_margin: float
-    """How far the action's score was above that of the same arc with the best other relation; infinite if there is
-    no other relation."""
+    """How far the action's score was above that of the same arc with the best other relation, or the same relation with
+    another mark; infinite if there is none."""
+    mark: Mark | None = None
+    """What the action encoded about crossing arcs, beside the relation: whether the modifier is to be moved to a head
+    below this one. The tree of a parse has it there, if there is a suitable word."""
 
     @property
     def direction(self) -> str:
@@ -50,6 +54,8 @@ class Derivation:
     scores: npt.NDArray[np.float32]
     margins: npt.NDArray[np.float32]
     label_margins: npt.NDArray[np.float32]
+    marks: tuple[Mark | None, ...] = ()
+    """The mark of each step; none if there is no mark at all."""
 
     @property
     def root(self) -> int:
@@ -60,10 +66,11 @@ class Derivation:
     def attachments(self) -> tuple[Attachment, ...]:
         """Return the steps as records."""
         arrays = (self.heads, self.modifiers, self.scores, self.margins, self.label_margins)
-        rows = zip(*(array.tolist() for array in arrays), self.relations, strict=True)
+        marks = self.marks or (None,) * len(self.relations)
+        rows = zip(*(array.tolist() for array in arrays), self.relations, marks, strict=True)
         return tuple(
-            Attachment(step, head, modifier, relation, score, margin, label_margin)
-            for step, (head, modifier, score, margin, label_margin, relation) in enumerate(rows, 1)
+            Attachment(step, head, modifier, relation, score, margin, label_margin, mark)
+            for step, (head, modifier, score, margin, label_margin, relation, mark) in enumerate(rows, 1)
         )
 
 
@@ -91,9 +98,9 @@ class BatchSteps:
         self.actions.append(actions)
 
     def split(
-        self, margins: Sequence[Floats], label_margins: Sequence[Floats], relations: Sequence[str], root_relation: str
+        self, margins: Sequence[Floats], label_margins: Sequence[Floats], labels: Sequence[Label], root_relation: str
     ) -> Iterator[Derivation]:
-        """Yield the derivation of each sentence, given the margins of each step and the names of relations."""
+        """Yield the derivation of each sentence, given the margins of each step and the relations with their marks."""
         n_words, starts = int(self.lengths.sum()), self.starts
         # from a sentence's first row on, step after step; the last row of each sentence is not used
         heads, modifiers, numbers = (np.zeros(n_words, dtype=np.int32) for _ in range(3))
@@ -109,7 +116,7 @@ class BatchSteps:
             arc_margins[places] = np.concatenate(margins)
             relation_margins[places] = np.concatenate(label_margins)
         arrays = heads, modifiers, numbers, scores, arc_margins, relation_margins
-        return derivations_of(self.lengths.tolist(), *arrays, relations, root_relation)
+        return derivations_of(self.lengths.tolist(), *arrays, labels, root_relation)
 
 
 def derivations_of(
@@ -120,16 +127,19 @@ def derivations_of(
     scores: npt.NDArray[np.float32],
     margins: npt.NDArray[np.float32],
     label_margins: npt.NDArray[np.float32],
-    relations: Sequence[str],
+    labels: Sequence[Label],
     root_relation: str,
 ) -> Iterator[Derivation]:
     """Yield the derivation of each sentence. An array has a value for each word: those of a sentence's steps, and one
-    that is not used. ``numbers`` are those of relations."""
+    that is not used. ``numbers`` are those of labels."""
     all_numbers: list[int] = numbers.tolist()
+    relations, marks = [label.relation for label in labels], [label.mark for label in labels]
     names = [relations[number] for number in all_numbers]
+    marked = [marks[number] for number in all_numbers] if any(marks) else []
     start = 0
     for length in lengths:
         row = slice(start, start + length - 1)
-        by_step = scores[row], margins[row], label_margins[row]
-        yield Derivation(heads[row], modifiers[row], tuple(names[row]), root_relation, *by_step)
+        by_step, of_row = (scores[row], margins[row], label_margins[row]), marked[row]
+        found = tuple(of_row) if any(of_row) else ()
+        yield Derivation(heads[row], modifiers[row], tuple(names[row]), root_relation, *by_step, found)
         start += length

@@ -85,7 +85,7 @@ class NumpyEngine:
             steps = self._loop.run(vectors, [lengths[number] for number in batch], choose, workspace)
             if not all(np.isfinite(actions.scores).all() for actions in steps.actions):
                 raise ModelError("the model computes scores that are not finite numbers; its weights are corrupted")
-            names = self._vocabulary.relations, self._vocabulary.root_relation
+            names = self._vocabulary.labels, self._vocabulary.root_relation
             found.update(zip(batch, steps.split(recorder.margins, recorder.label_margins, *names), strict=True))
         return [found[number] for number in range(len(sentences))]
 

@@ -46,7 +46,7 @@ class NativeEngine:
         """Return the derivation of each sentence, in order. ``see`` is shown every decision with its candidates; then
         there is a single sentence."""
         found: dict[int, Derivation] = {}
-        names = self._vocabulary.relations, self._vocabulary.root_relation
+        names = self._vocabulary.labels, self._vocabulary.root_relation
         every_length = [len(sentence) for sentence in sentences]
         observe = None if see is None else partial(self._show, see)
         for batch in longest_first(every_length, max_rows=MAX_BATCH_WORDS):

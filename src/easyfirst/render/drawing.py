@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from unicodedata import bidirectional
 
 from easyfirst.errors import DataError, InputError
-from easyfirst.treebank.misc import read_confidence, read_steps
+from easyfirst.treebank.misc import read_confidence, read_moved, read_steps
 from easyfirst.treebank.sentence import Sentence
 
 
@@ -28,12 +28,13 @@ class Drawing:
     steps: Sequence[int | None] | None = None  # the step that added each arc, from 1; None for the root
     title: str | None = None
     notes: Sequence[Sequence[str]] | None = None  # on the action chosen at each step and the runners-up, for HTML
+    moved_from: Sequence[int | None] | None = None  # the head a step attached the word to, if the arc was moved later
 
     def __post_init__(self) -> None:
         n = len(self.forms)
         if n == 0:
             raise InputError("a drawing needs at least one word")
-        for name in ("heads", "relations", "tags", "confidence", "steps", "notes"):
+        for name in ("heads", "relations", "tags", "confidence", "steps", "notes", "moved_from"):
             values: Sequence[object] | None = getattr(self, name)
             if values is not None and len(values) != n:
                 raise InputError(f"{n} forms but {len(values)} {name}: give one for each word")
@@ -41,6 +42,9 @@ class Drawing:
             if head is not None and (not 0 <= head <= n or head == m):
                 message = f"word {m} has the head {head} in a sentence of {n} words"
                 raise InputError(f"{message}; give the number of another word, or 0 for the root")
+        for m, head in enumerate(self.moved_from or (), 1):
+            if head is not None and (not 1 <= head <= n or head == m):
+                raise InputError(f"word {m} was moved from {head} in a sentence of {n} words; give another word")
         for m, value in enumerate(self.confidence or (), 1):
             if value is not None and not 0 <= value <= 1:
                 raise InputError(f"word {m} has the confidence {value}; it must be a number from 0 to 1")
@@ -50,13 +54,15 @@ class Drawing:
 
     @classmethod
     def of(cls, sentence: Sentence) -> Drawing:
-        """Draw a CoNLL-U sentence with UPOS as tags (XPOS if there is none) and ``ArcConf=`` and ``Step=`` of MISC."""
+        """Draw a CoNLL-U sentence with UPOS as tags (XPOS if there is none) and ``ArcConf=``, ``Step=`` and
+        ``MovedFrom=`` of MISC."""
         tags = next((tags for tags in (sentence.upos, sentence.xpos) if set(tags) != {"_"}), None)
-        confidence, steps = read_confidence(sentence), read_steps(sentence)
+        confidence, steps, moved = read_confidence(sentence), read_steps(sentence), read_moved(sentence)
         drawn = (sentence.forms, sentence.heads, sentence.relations, tags)
         known = (None if set(confidence) == {None} else confidence, None if set(steps) == {None} else steps)
         try:
-            return cls(*drawn, *known, sentence.metadata.get("sent_id"))
+            moved_from = None if set(moved) == {None} else moved
+            return cls(*drawn, *known, sentence.metadata.get("sent_id"), moved_from=moved_from)
         except InputError as error:
             raise DataError(str(error), source=sentence.source, line=sentence.line) from None
 
@@ -78,6 +84,22 @@ class Drawing:
         return tuple((h, m) for m, h in enumerate(self.heads, 1) if h)
 
     @property
+    def has_crossing(self) -> bool:
+        """Whether two arcs cross, or one spans the root."""
+        spans = sorted((min(arc), max(arc)) for arc in self.arcs)
+        roots = [m for m, head in enumerate(self.heads, 1) if head == 0]
+        if any(first < root < last for first, last in spans for root in roots):
+            return True
+        ends: list[int] = []  # of the spans that are open, the innermost last
+        for first, last in sorted(spans, key=lambda span: (span[0], -span[1])):
+            while ends and ends[-1] <= first:
+                ends.pop()
+            if ends and ends[-1] < last:
+                return True
+            ends.append(last)
+        return False
+
+    @property
     def has_steps(self) -> bool:
         """Whether the step of every arc is known."""
         return self.steps is not None and all(self.steps[m - 1] is not None for _, m in self.arcs)
@@ -91,6 +113,10 @@ class Drawing:
 
     def step_of(self, m: int) -> int | None:
         return None if self.steps is None else self.steps[m - 1]
+
+    def moved_head(self, m: int) -> int | None:
+        """Return the head that a word's step attached it to, if its arc was moved afterwards."""
+        return None if self.moved_from is None else self.moved_from[m - 1]
 
     def tag(self, m: int) -> str:
         """Return the tag of a word, or "" if unknown."""

@@ -113,13 +113,16 @@ def _table(drawing: Drawing, order: tuple[int, ...]) -> str:
     titles += ["Chosen, and runners-up"] * (drawing.notes is not None)
     rows: list[str] = []
     for step, m in enumerate(order, 1):
-        head, confidence = drawing.heads[m - 1] or 0, drawing.confidence_of(m)
+        end, confidence = drawing.heads[m - 1] or 0, drawing.confidence_of(m)
+        head = drawing.moved_head(m) or end
         form, head_form, relation = drawing.forms[m - 1], drawing.forms[head - 1], drawing.relation(m)
         percentage = "" if confidence is None else per_cent(confidence)
-        cells = [str(step), f"{form} {m}", relation, f"{head_form} {head}", *[percentage] * has_confidence]
+        moved = "" if head == end else f", moved to {drawing.forms[end - 1]} {end} at the end"
+        cells = [str(step), f"{form} {m}", relation, f"{head_form} {head}{moved}", *[percentage] * has_confidence]
         text = f"Step {step} of {len(order)}: {_quoted(form)} becomes {relation or 'modifier'} of {_quoted(head_form)}"
         text += f", confidence {percentage}." if percentage else "."
-        facts = {"data-modifier": m, "data-head": head, "data-text": text}
+        text += f" The arc was moved to {_quoted(drawing.forms[end - 1])} at the end." if head != end else ""
+        facts = {"data-modifier": m, "data-head": head, "data-moved": end if head != end else None, "data-text": text}
         content = "".join(element("td", f"<bdi>{escape(cell)}</bdi>") for cell in cells)
         if drawing.notes is not None:
             notes = "".join(element("li", f"<bdi>{escape(note)}</bdi>") for note in drawing.notes[m - 1])

@@ -1,12 +1,13 @@
 // The step-through of every sentence on the page. All it needs to know stands in the page: the rows of a sentence's
 // table are its steps, in order. At step k the first k arcs are there, and the pending list is as it was when the k-th
-// was chosen.
+// was chosen. An arc that was moved after parsing appears when all is done.
 "use strict";
 for (const section of document.querySelectorAll("section[data-steps]")) {
   const rows = [...section.querySelectorAll("tbody tr")];
   const items = new Map([...section.querySelectorAll(".pending li")].map((item) => [item.dataset.id, item]));
   const words = new Map([...section.querySelectorAll("svg .word")].map((word) => [word.dataset.id, word]));
   const arcs = new Map([...section.querySelectorAll("svg .arc")].map((arc) => [arc.dataset.modifier, arc]));
+  const moved = new Set(rows.filter((row) => row.dataset.moved).map((row) => row.dataset.modifier));
   const stepper = section.querySelector(".stepper");
   const slider = stepper.querySelector("input");
   const now = stepper.querySelector(".now");
@@ -29,7 +30,8 @@ for (const section of document.querySelectorAll("section[data-steps]")) {
     }
     for (const [modifier, arc] of arcs) {
       const isAttachment = arc.dataset.head !== "0";
-      arc.toggleAttribute("hidden", isAttachment ? !done.has(modifier) : step < last);
+      const isLate = !isAttachment || moved.has(modifier);
+      arc.toggleAttribute("hidden", isLate ? step < last : !done.has(modifier));
       arc.classList.toggle("is-new", modifier === chosen.modifier);
     }
     const text = step === 0 ? stepper.dataset.start : step === last ? stepper.dataset.end : rows[step - 1].dataset.text;

@@ -6,6 +6,7 @@ the viewer's preference for a light or dark background (``theme="auto"``), or a 
 
 from __future__ import annotations
 
+import sys
 from itertools import groupby
 from operator import attrgetter
 from typing import Literal
@@ -48,8 +49,9 @@ def draw_svg(
     shift = full_width - layout.width if direction else 0.0
     colours = COLOURS["dark" if is_dark else "light"]
     modifier = attrgetter("modifier")
-    by_arc = groupby(sorted(layout.pieces, key=modifier), key=modifier)
-    arcs = "".join(_arc(drawing, list(pieces), is_dark=is_dark) for _, pieces in by_arc)
+    crosses = drawing.has_crossing
+    by_arc = groupby(sorted(layout.pieces, key=_high_first if crosses else modifier), key=modifier)
+    arcs = "".join(_arc(drawing, list(pieces), is_dark=is_dark, has_halo=crosses) for _, pieces in by_arc)
     words = "".join(_word(drawing, place, colours, direction) for place in layout.places)
     style = f"@media (prefers-color-scheme:dark){{{dark_style()}}}" if has_style and theme == "auto" else ""
     clauses = [_describe(drawing, m) for m, head in enumerate(drawing.heads, 1) if head is not None]
@@ -67,12 +69,19 @@ def draw_svg(
     return element("svg", "".join(parts), frame | look | text)
 
 
+def _high_first(piece: Piece) -> tuple[int, int]:
+    """Sort long arcs, which are high, before short ones: where a line falls across a lower arc, its label is on top."""
+    return -abs(piece.head - piece.modifier) if piece.head else -sys.maxsize, piece.modifier
+
+
 def _describe(drawing: Drawing, m: int) -> str:
     """Describe an arc in words: "The 1: det of fox 2 (step 1, 98 %)"."""
     head, relation = drawing.heads[m - 1], drawing.relation(m) or "modifier"
     step, confidence = drawing.step_of(m), drawing.confidence_of(m)
     facts = [] if step is None else [f"step {step}"]
     facts += [] if confidence is None else [per_cent(confidence)]
+    if (old := drawing.moved_head(m)) is not None:
+        facts.append(f"moved from {drawing.forms[old - 1]} {old}")
     what = f"{relation} of {drawing.forms[head - 1]} {head}" if head else relation
     return f"{drawing.forms[m - 1]} {m}: {what}" + (f" ({', '.join(facts)})" if facts else "")
 
@@ -81,6 +90,7 @@ def dark_style() -> str:
     """Return the colours for a dark background as CSS."""
     dark = COLOURS["dark"]
     rules = [f".easyfirst .{part}{{fill:{dark[part]}}}" for part in ("background", "form", "tag", "label")]
+    rules.append(f".easyfirst .halo{{stroke:{dark['background']}}}")
     rules.append(f".easyfirst .line{{stroke:{dark['arc']}}}.easyfirst .tip{{fill:{dark['arc']}}}")
     for band in BANDS:
         of = f".easyfirst .{band.name}"
@@ -88,8 +98,9 @@ def dark_style() -> str:
     return "".join(rules)
 
 
-def _arc(drawing: Drawing, pieces: list[Piece], *, is_dark: bool) -> str:
-    """Return all pieces of an arc as one group, with the numbers of its words."""
+def _arc(drawing: Drawing, pieces: list[Piece], *, is_dark: bool, has_halo: bool) -> str:
+    """Return all pieces of an arc as one group, with the numbers of its words. ``has_halo``: keep the lines of other
+    arcs off its label."""
     head, m = pieces[0].head, pieces[0].modifier
     confidence = drawing.confidence_of(m)
     colours = COLOURS["dark" if is_dark else "light"]
@@ -108,7 +119,7 @@ def _arc(drawing: Drawing, pieces: list[Piece], *, is_dark: bool) -> str:
             tip = f"M{number(x)} {number(y)}l{number(-TIP)} {number(-1.7 * TIP)}h{number(2 * TIP)}z"
             parts.append(element("path", class_="tip", d=tip, fill=line))
         if piece.has_head or piece.has_modifier:
-            parts.append(_label(drawing, piece, label))
+            parts.append(_label(drawing, piece, label, halo=colours["background"] if has_halo else None))
     facts = {"data-head": head, "data-modifier": m, "data-step": drawing.step_of(m)}
     facts |= {"data-confidence": None if confidence is None else f"{confidence:.4g}"}
     return element("g", "".join(parts), facts, class_=name)
@@ -129,7 +140,8 @@ def _path(piece: Piece) -> str:
     return f"{begin}H{number(piece.end - along)}Q{end} {top} {end} {bent}V{tip}"
 
 
-def _label(drawing: Drawing, piece: Piece, colour: str) -> str:
+def _label(drawing: Drawing, piece: Piece, colour: str, *, halo: str | None) -> str:
+    """Return the label of an arc, with a ``halo`` of this colour."""
     relation, step = label_of(drawing, piece.modifier)
     if not (relation or step):
         return ""
@@ -137,7 +149,8 @@ def _label(drawing: Drawing, piece: Piece, colour: str) -> str:
     if step:
         content += element("tspan", escape(step), class_="step", font_weight="bold", dx=4 if relation else None)
     x = (piece.start + piece.end) / 2 if piece.head else piece.end
-    look = {"class": "label", "x": x, "y": piece.top - 3, "fill": colour}
+    look = {"class": "label halo" if halo else "label", "x": x, "y": piece.top - 3, "fill": colour}
+    look |= {"stroke": halo, "stroke-width": 3, "paint-order": "stroke"} if halo else {}
     return element("text", content, look, font_size=LABEL_SIZE, text_anchor="middle")
 
 

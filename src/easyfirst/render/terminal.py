@@ -5,8 +5,8 @@
     ╭─┴─┴─► fox    NOUN  nsubj
     ╰────── jumps  VERB  root
 
-Longer arcs are farther from the words, so the arcs of a projective tree never cross. If the arcs need more columns
-than there are, the tree is drawn by indentation instead.
+Longer arcs are farther from the words, so the arcs of a projective tree never cross. Where arcs cross, the level line
+is interrupted (``─│─``). If the arcs need more columns than there are, the tree is drawn by indentation instead.
 """
 
 from __future__ import annotations
@@ -78,14 +78,18 @@ def _draw_arcs(heads: Sequence[int | None]) -> list[str]:
     levels = _levels(arcs)
     n_levels = max(levels.values(), default=0)
     grid = [[0] * (STEP * n_levels) for _ in heads]
+    passed: set[tuple[int, int]] = set()  # the cells in which an arc runs past a word
     for first, last, m in arcs:
         column = STEP * (n_levels - levels[m])
         for row in range(first - 1, last):
             grid[row][column] |= (UP if row > first - 1 else 0) | (DOWN if row < last - 1 else 0)
+        passed.update((row, column) for row in range(first, last - 1))
         for row in (first - 1, last - 1):
             grid[row][column] |= RIGHT
             for x in range(column + 1, STEP * n_levels):
                 grid[row][x] |= LEFT | RIGHT
+    for row, column in passed:
+        grid[row][column] = UP | DOWN
     ends = [ARROW if head else ("─" if any(cells) else " ") for head, cells in zip(heads, grid, strict=True)]
     return ["".join(_LINES[cell] for cell in cells) + end for cells, end in zip(grid, ends, strict=True)]
 

@@ -16,12 +16,13 @@ from easyfirst.parsing.derivation import Attachment
 from easyfirst.render.drawing import Drawing
 from easyfirst.render.steps import StepRow, draw_steps
 from easyfirst.results.parses import Parse, finite
+from easyfirst.treebank.lifting import Label, Mark
 
 RUNNERS_UP = 3
-RELATION, ARC, NOTHING = "relation", "arc", "nothing"
-"""What an alternative would have changed of the chosen arc: its relation, the arc itself, or nothing, since the arc
-could still have been made later."""
-EFFECTS = {RELATION: "another relation", ARC: "another arc", NOTHING: ""}
+RELATION, MARK, ARC, NOTHING = "relation", "mark", "arc", "nothing"
+"""What an alternative would have changed of the chosen arc: its relation, only the mark beside the relation, the arc
+itself, or nothing, since the arc could still have been made later."""
+EFFECTS = {RELATION: "another relation", MARK: "another mark", ARC: "another arc", NOTHING: ""}
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,16 +34,19 @@ class Alternative:
     relation: str
     score: float
     changes: str
-    """What it would have changed of the chosen arc: ``relation``, ``arc`` or ``nothing``."""
+    """What it would have changed of the chosen arc: ``relation``, ``mark``, ``arc`` or ``nothing``."""
+    mark: Mark | None = None
+    """Whether the modifier was to be moved to a head below this one (see ``Attachment.mark``)."""
 
     def to_dict(self) -> dict[str, Any]:
+        """Return the alternative for JSON, with its mark if it has one."""
         return {
             "head": self.head,
             "modifier": self.modifier,
             "relation": self.relation,
             "score": finite(self.score),
             "changes": self.changes,
-        }
+        } | _mark_dict(self.mark)
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +75,7 @@ class Explained:
             "pending": list(self.pending),
             "rival": self.rival.to_dict() if self.rival else None,
             "runners_up": [other.to_dict() for other in self.runners_up],
-        }
+        } | _mark_dict(step.mark)
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,11 +124,23 @@ class Explanation:
         return replace(self.parse.drawing(), notes=notes)
 
     def _notes(self, step: Explained) -> list[str]:
-        """Describe the runners-up, and the rival if it is not among them."""
+        """Describe where the arc was moved, the runners-up, and the rival if it is not among them."""
         others = list(step.runners_up)
         if others and step.rival is not None and step.rival not in others:
             others.append(step.rival)
-        return [self._note(other) for other in others]
+        return [*self._end(step.attachment), *(self._note(other) for other in others)]
+
+    def _end(self, chosen: Attachment) -> list[str]:
+        """Describe what became of an arc that was marked to be moved."""
+        if chosen.mark is None or not chosen.mark.is_lifted:
+            return []
+        m, forms = chosen.modifier, self.parse.tagged.forms
+        head = self.parse.heads[m - 1]
+        described = f"{forms[m - 1]} {m} was lifted, {chosen.mark.describe()}"
+        if head == chosen.head:
+            reason = "no word fits" if self.parse.constraints is None else "no word fits and satisfies the constraints"
+            return [f"{described}: not moved, since {reason}"]
+        return [f"{described}: moved to {forms[head - 1]} {head}"]
 
     def _chosen(self, chosen: Attachment) -> str:
         return f"{self._named(chosen)}: chosen"
@@ -136,14 +152,19 @@ class Explanation:
     def _named(self, action: Alternative | Attachment) -> str:
         """Describe an action, after its score."""
         h, m, forms = action.head, action.modifier, self.parse.tagged.forms
-        return f"{action.score:.2f}  {forms[m - 1]} {m} as {action.relation} of {forms[h - 1]} {h}"
+        mark = "" if action.mark is None else f", {action.mark.describe()}"
+        return f"{action.score:.2f}  {forms[m - 1]} {m} as {action.relation} of {forms[h - 1]} {h}{mark}"
+
+
+def _mark_dict(mark: Mark | None) -> dict[str, Any]:
+    return {} if mark is None else {"mark": mark.to_dict()}
 
 
 class Observer:
     """Records the alternatives of each decision in one sentence."""
 
-    def __init__(self, relations: Sequence[str], runners_up: int) -> None:
-        self._relations = relations
+    def __init__(self, labels: Sequence[Label], runners_up: int) -> None:
+        self._labels = labels
         self._runners_up = runners_up
         self.seen: list[tuple[tuple[int, ...], Alternative | None, tuple[Alternative, ...]]] = []
         """The pending list, the rival and the runners-up of each step."""
@@ -167,15 +188,18 @@ class Observer:
         scores, n_relations = by_arc.reshape(-1), candidates.n_relations  # by pair, direction and relation
         h, m = head_and_modifier(left, np.repeat(rows[1:], 2), directions)
         arc = 2 * int(np.flatnonzero(rows == actions.left[0])[0]) + int(actions.directions[0])
+        chosen = self._labels[int(actions.relations[0])]
         scores[arc * n_relations + int(actions.relations[0])] = -np.inf
         is_rival = np.isin(m, [h[arc], m[arc]])
         is_rival[arc] = False
 
         def alternative(place: int) -> Alternative:
             cell, relation = divmod(place, n_relations)
-            changes = RELATION if cell == arc else ARC if is_rival[cell] else NOTHING
-            name, score = self._relations[relation], float(scores[place])
-            return Alternative(int(h[cell]) + 1, int(m[cell]) + 1, name, score, changes)
+            label, score = self._labels[relation], float(scores[place])
+            changes = ARC if is_rival[cell] else NOTHING
+            if cell == arc:
+                changes = MARK if label.relation == chosen.relation else RELATION
+            return Alternative(int(h[cell]) + 1, int(m[cell]) + 1, label.relation, score, changes, label.mark)
 
         rivals = np.where(np.repeat(is_rival, n_relations), scores, -np.inf)
         rival = int(rivals.argmax())

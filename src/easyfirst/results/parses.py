@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 from easyfirst.confidence.calibration import Calibration
 from easyfirst.confidence.estimates import Confidence, confidence_of, require_confidence, rounded
+from easyfirst.constraints.checking import hold
 from easyfirst.constraints.records import Constraints
 from easyfirst.parsing.derivation import Attachment, Derivation
 from easyfirst.parsing.finishing import finish
 from easyfirst.render.drawing import Drawing
 from easyfirst.render.terminal import draw_tree
-from easyfirst.treebank.misc import ARC_CONFIDENCE, LABEL_CONFIDENCE, STEP
+from easyfirst.treebank.misc import ARC_CONFIDENCE, LABEL_CONFIDENCE, MOVED_FROM, STEP
 from easyfirst.treebank.sentence import Sentence, Word
 from easyfirst.treebank.tree import Tree
 
@@ -49,7 +51,10 @@ class Parse:
         constraints: Constraints | None = None,
     ) -> Parse:
         """Make the parse that a derivation leads to."""
-        heads, relations = finish(derivation, constraints.relations) if constraints else finish(derivation)
+        if constraints is None:
+            heads, relations = finish(derivation)
+        else:
+            heads, relations = finish(derivation, constraints.relations, partial(hold, constraints))
         return cls(sentence, heads, relations, derivation, tagged, calibration, constraints)
 
     def __len__(self) -> int:
@@ -82,6 +87,13 @@ class Parse:
         return () if self.constraints is None else tuple(sorted(self.constraints.relations))
 
     @property
+    def moved(self) -> dict[int, int]:
+        """The words whose arcs were moved after parsing, because they cross others, and the heads that the parser
+        attached them to. These are above their heads in the tree. Computed anew at each call."""
+        attached = zip(self.steps.modifiers.tolist(), self.steps.heads.tolist(), strict=True)
+        return {m: head for m, head in sorted(attached) if self.heads[m - 1] != head} if self.steps.marks else {}
+
+    @property
     def parsed(self) -> Sentence:
         """The sentence with the heads and relations of this parse."""
         return self.sentence.with_tree(self.heads, self.relations)
@@ -100,8 +112,8 @@ class Parse:
 
     @property
     def confidence(self) -> Confidence | None:
-        """The probabilities that the tree, its arcs and its labels are right; None if the model has no calibration.
-        Computed anew at each call."""
+        """The probabilities that the tree, its arcs and its labels are right; None if the model has no calibration. An
+        arc that was moved has the probability of the decision it came from. Computed anew at each call."""
         if self.calibration is None:
             return None
         heads, relations = self.fixed_heads, self.fixed_relations
@@ -126,13 +138,14 @@ class Parse:
             confidence=confidence.arcs if confidence else None,
             steps=steps,
             title=self.sentence.metadata.get("sent_id"),
+            moved_from=[moved.get(m) for m in range(1, len(self) + 1)] if (moved := self.moved) else None,
         )
 
     def to_dict(self) -> dict[str, Any]:
         """Return the parse for JSON: the confidence of the tree, and the words with tags, head, relation, their
         confidence (null without a calibration), and the step, score and margins of the attachment (null for the root,
         and where there was no other action). With constraints, each word lists what was ``fixed``: ``head``,
-        ``relation``."""
+        ``relation``. A word whose arc was moved after parsing has the head it was ``moved_from``."""
         steps = self.steps
         numbers = (array.tolist() for array in (steps.modifiers, steps.scores, steps.margins, steps.label_margins))
         decided = {m: (step, *values) for step, (m, *values) in enumerate(zip(*numbers, strict=True), 1)}
@@ -163,13 +176,16 @@ class Parse:
             fixed = {"head": self.fixed_heads, "relation": self.fixed_relations}
             for m, word in enumerate(words, 1):
                 word["fixed"] = [what for what, modifiers in fixed.items() if m in modifiers]
+        for m, head in self.moved.items():
+            words[m - 1]["moved_from"] = head
         return {"confidence": rounded(confidence.tree) if confidence else None, "words": words}
 
     def to_bytes(self, *, deps: bool = False, tags: bool = False, confidence: bool = False) -> bytes:
         """Return the sentence as CoNLL-U, with this tree in HEAD and DEPREL; every other byte is as it was read.
 
         ``deps`` also copies the tree to DEPS, ``tags`` fills in what was predicted in LEMMA, UPOS, XPOS and FEATS,
-        and ``confidence`` adds ``ArcConf``, ``LabelConf`` and ``Step`` to MISC. This needs a calibrated model."""
+        and ``confidence`` adds ``ArcConf``, ``LabelConf`` and ``Step`` to MISC, and ``MovedFrom`` if an arc was moved
+        after parsing. This needs a calibrated model."""
         sentence = self.tagged if tags else self.sentence
         sentence = sentence.with_tree(self.heads, self.relations, deps=deps)
         if confidence:
@@ -178,10 +194,15 @@ class Parse:
 
     def _misc(self, confidence: Confidence) -> list[dict[str, str | None]]:
         """Return the MISC values of each word; the root has no step."""
-        pairs = zip(confidence.arcs, confidence.labels, strict=True)
+        pairs, moved = zip(confidence.arcs, confidence.labels, strict=True), self.moved
         cells: list[dict[str, str | None]] = [
-            {ARC_CONFIDENCE: f"{rounded(arc):.4f}", LABEL_CONFIDENCE: f"{rounded(label):.4f}", STEP: None}
-            for arc, label in pairs
+            {
+                ARC_CONFIDENCE: f"{rounded(arc):.4f}",
+                LABEL_CONFIDENCE: f"{rounded(label):.4f}",
+                STEP: None,
+                MOVED_FROM: str(moved[m]) if m in moved else None,
+            }
+            for m, (arc, label) in enumerate(pairs, 1)
         ]
         for step, m in enumerate(self.steps.modifiers.tolist(), 1):
             cells[m - 1][STEP] = str(step)

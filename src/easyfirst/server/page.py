@@ -218,6 +218,7 @@ def _draw_words(parse: Parse) -> str:
         "Features": list(map(given, parse.tagged.feats)),
         "Head": parse.heads,
         "Relation": parse.relations,
+        "Moved from": [parse.moved.get(m) for m in range(1, len(parse) + 1)],
         "Step": [step and step.step for step in steps],
         "Score": [step and finite(step.score) for step in steps],
         "Margin": [step and finite(step.margin) for step in steps],

@@ -86,6 +86,11 @@ class WordResponse(_Whole):
     label_margin: float | None = Field(
         description=f"How far the score was above that of the same arc with the best other relation. {ROOT} {NO_CHOICE}"
     )
+    moved_from: int | None = Field(
+        None,
+        description="The id of the head it was attached to, if its arc was moved after parsing because it crosses "
+        "others. Only there in words whose arcs were moved.",
+    )
 
 
 class TokenResponse(_Whole):

@@ -20,6 +20,7 @@ from easyfirst.model.parser_vocabulary import ParserVocabulary
 from easyfirst.model.shared_vectors import SharedVectors
 from easyfirst.nn.arrays import Floats
 from easyfirst.nn.parser_network import TAG_KINDS
+from easyfirst.training.crossing import LiftedSentences
 from easyfirst.training.folds import deal
 from easyfirst.treebank.conllu import ConlluReader
 from easyfirst.treebank.projective import is_projective
@@ -105,13 +106,16 @@ class TrainingData:
             return replace(data, shared_vectors=SharedVectors.of(vectors, job.vector_bits))
         return replace(data, vectors=vectors)
 
-    def checked_for_parser(self, tag_kinds: Sequence[str], *, predicts_tags: bool = False) -> TrainingData:
+    def checked_for_parser(
+        self, tag_kinds: Sequence[str], *, predicts_tags: bool = False, projective: bool = False
+    ) -> TrainingData:
         """Find the sentences that a parser can learn from; raise :class:`DataError` if there are none, or no tags.
-        ``predicts_tags``: the tags of dev will be predicted, so only the training treebank must have them."""
+        ``predicts_tags``: the tags of dev will be predicted, so only the training treebank must have them.
+        ``projective``: crossing arcs will not be lifted."""
         check_tags_given(self.train, tag_kinds)
         if self.dev is not None and not predicts_tags:
             check_tags_given(self.dev, tag_kinds)
-        return replace(self, is_trainable=trainable(self.train))
+        return replace(self, is_trainable=trainable(self.train, projective=projective))
 
     @property
     def parser_sentences(self) -> list[Sentence]:
@@ -149,8 +153,12 @@ class DataReport:
     train_sentences: int
     train_words: int
     relations: int
-    non_projective: int  # the training sentences that are skipped because a bottom-up parser cannot build their trees
+    crossing: str | None  # the scheme that encodes crossing arcs in relations; None: no relation has a mark
+    marked_relations: int  # the relations with a mark, beside the others
+    non_projective: int  # the training sentences that a bottom-up parser cannot build: they are lifted or skipped
     non_projective_percent: float
+    lifted_arcs: int  # the words that were lifted in them; 0 if they are skipped
+    restorable_arcs: int  # the lifted words with a mark, which can be restored
     unknown_heads: int  # the words without a head in the other sentences; they have no loss
     nothing_known: int  # the training sentences that are skipped because none of their words has a head
     dev: str | None
@@ -216,14 +224,16 @@ def check_tags_given(treebank: Treebank, tag_kinds: Sequence[str]) -> None:
         )
 
 
-def trainable(treebank: Treebank) -> list[bool]:
-    """Return which sentences a bottom-up parser can learn from: those with heads that fit a projective tree."""
+def trainable(treebank: Treebank, *, projective: bool) -> list[bool]:
+    """Return which sentences a bottom-up parser can learn from: those with heads, and if ``projective``, those that fit
+    a projective tree."""
     if all(map(has_no_heads, treebank.sentences)):
         raise DataError("no word has a HEAD, so there is nothing to learn", source=treebank.path)
-    mask = [not has_no_heads(sentence) and _fits_projective_tree(sentence) for sentence in treebank.sentences]
+    mask = [not has_no_heads(s) and (not projective or _fits_projective_tree(s)) for s in treebank.sentences]
     kept = list(compress(treebank.sentences, mask))
     if not any(len(sentence) > 1 for sentence in kept):
-        raise DataError("no projective sentence of two words or more to learn from", source=treebank.path)
+        kind = "projective sentence" if projective else "sentence"
+        raise DataError(f"no {kind} of two words or more to learn from", source=treebank.path)
     if not any(head and relation for s in kept for head, relation in zip(s.heads, s.relations, strict=True)):
         raise DataError("no word has a HEAD and a DEPREL, so there are no relations to learn", source=treebank.path)
     return mask
@@ -237,11 +247,13 @@ def _fits_projective_tree(sentence: Sentence) -> bool:
 
 
 def describe(
-    train: Treebank, kept: Sequence[Sentence], dev: Treebank | None, vocabulary: ParserVocabulary
+    train: Treebank, lifted: LiftedSentences, dev: Treebank | None, vocabulary: ParserVocabulary
 ) -> DataReport:
-    """Return statistics about the data. ``kept``: the training sentences that are learnt from."""
+    """Return statistics about the data. ``lifted``: the training sentences that are learnt from."""
+    kept = lifted.sentences
     n_train = len(train.sentences)
     n_known = sum(not has_no_heads(sentence) for sentence in train.sentences)
+    n_crossing = n_known - len(kept) + lifted.n_sentences
     dev_forms = [form for sentence in dev.sentences for form in sentence.forms] if dev else []
     n_unknown = sum(normalise(form) not in vocabulary.words for form in dev_forms)
     forms, external = [form for sentence in train.sentences for form in sentence.forms], vocabulary.external
@@ -250,9 +262,13 @@ def describe(
         train=train.path,
         train_sentences=n_train,
         train_words=len(forms),
-        relations=len(vocabulary.relations) + (vocabulary.root_relation not in vocabulary.relations),
-        non_projective=n_known - len(kept),
-        non_projective_percent=percent(n_known - len(kept), n_train),
+        relations=len({*vocabulary.plain_relations, vocabulary.root_relation}),
+        crossing=vocabulary.crossing,
+        marked_relations=sum(label.mark is not None for label in vocabulary.labels),
+        non_projective=n_crossing,
+        non_projective_percent=percent(n_crossing, n_train),
+        lifted_arcs=lifted.n_arcs,
+        restorable_arcs=lifted.n_restorable,
         unknown_heads=sum(sentence.heads.count(None) for sentence in kept),
         nothing_known=n_train - n_known,
         dev=dev.path if dev else None,

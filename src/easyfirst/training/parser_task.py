@@ -18,7 +18,7 @@ from torch import Tensor
 from easyfirst.confidence.fitting import calibrate
 from easyfirst.model.card import CardFacts, DataFacts, write_card
 from easyfirst.model.card_updates import store_calibration
-from easyfirst.model.parser_config import ParserConfig, TrainingConfig
+from easyfirst.model.parser_config import NO_CROSSING, ParserConfig, TrainingConfig
 from easyfirst.model.parser_store import (
     EXTERNAL,
     TABLES,
@@ -39,7 +39,8 @@ from easyfirst.results.parses import Parse
 from easyfirst.training.attention import initial_attention
 from easyfirst.training.checkpoint import require_same
 from easyfirst.training.corpus import ParserCorpus, unknown_probabilities
-from easyfirst.training.data import Job, TrainingData, describe
+from easyfirst.training.crossing import LiftedSentences
+from easyfirst.training.data import DataReport, Job, TrainingData, describe
 from easyfirst.training.parser_loss import ParserLoss
 from easyfirst.training.training_loop import Step
 from easyfirst.treebank.scores import Scorer, Scores
@@ -83,19 +84,22 @@ class ParserTask:
 
     def __init__(self, job: Job, config: ParserConfig, data: TrainingData) -> None:
         """``data``: checked by :meth:`TrainingData.checked_for_parser`."""
-        sentences = data.parser_sentences
-        training = within_budget(config.training, expected_updates(config.training, sentences))
+        training = within_budget(config.training, expected_updates(config.training, data.parser_sentences))
         config = replace(config, training=training)
         self.job, self.config, self.data, self.settings = job, config, data, training
+        lifted = LiftedSentences(data.parser_sentences)
+        if training.crossing != NO_CROSSING:
+            lifted = LiftedSentences.of(data.parser_sentences, training.crossing)
         self.vocabulary = ParserVocabulary.of(
-            sentences,
+            lifted.sentences,
             tag_kinds=config.network.tag_kinds,
             external=data.external_words,
             min_count=config.training.min_count,
             reads_characters=config.network.spelling_dim > 0,
+            crossing=lifted.crossing,
         )
-        self.report = describe(data.train, sentences, data.dev, self.vocabulary)
-        self.corpus = ParserCorpus(sentences, self.vocabulary)
+        self.report = describe(data.train, lifted, data.dev, self.vocabulary)
+        self.corpus = ParserCorpus(lifted.sentences, self.vocabulary)
         self.rng = np.random.default_rng(config.training.seed)
         table = data.external_table
         sizes = sizes_of(self.vocabulary, table.shape if table is not None else None)
@@ -207,7 +211,7 @@ class ParserTask:
         """Return the model's README."""
         report = self.report
         notes = (
-            f"{report.non_projective} non-projective sentences left out" if report.non_projective else "",
+            _crossing_note(report, is_projective=self.settings.crossing == NO_CROSSING),
             f"{report.nothing_known} sentences without any head left out" if report.nothing_known else "",
             f"{report.unknown_heads} words without a head" if report.unknown_heads else "",
             self.data.note,
@@ -232,3 +236,12 @@ class ParserTask:
                 licence=self._licence,
             )
         )
+
+
+def _crossing_note(report: DataReport, *, is_projective: bool) -> str:
+    """Describe for the card what was done with crossing arcs."""
+    if not report.non_projective:
+        return ""
+    if is_projective:
+        return f"{report.non_projective} non-projective sentences left out"
+    return f"{report.lifted_arcs} arcs of {report.non_projective} non-projective sentences lifted"

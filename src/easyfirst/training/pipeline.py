@@ -15,7 +15,7 @@ from typing import Any, Protocol
 
 from easyfirst.errors import ConfigError, DataError, ModelError
 from easyfirst.model.directory import CARD, CONFIDENCE, CONFIG, VOCABULARY, WEIGHTS, from_json
-from easyfirst.model.parser_config import TAGS, ParserConfig
+from easyfirst.model.parser_config import NO_CROSSING, TAGS, ParserConfig
 from easyfirst.model.part import TAGGER, TOKENIZER, VECTORS
 from easyfirst.model.shared_vectors import save_shared_vectors
 from easyfirst.model.tagger_config import TaggerConfig, TaggerTraining
@@ -218,7 +218,11 @@ def _checked(out: Path, config: PipelineConfig, data: TrainingData) -> TrainingD
     if PARSER in config.parts:
         if config.parser.members > 1:
             raise ConfigError("train the members of an ensemble one at a time, then join them by 'easyfirst combine'")
-        data = data.checked_for_parser(config.parser.network.tag_kinds, predicts_tags=_predicts_tags(config))
+        data = data.checked_for_parser(
+            config.parser.network.tag_kinds,
+            predicts_tags=_predicts_tags(config),
+            projective=config.parser.training.crossing == NO_CROSSING,
+        )
     if TAGGER in config.parts and not data.train.tag_kinds:
         raise DataError("no UPOS or XPOS tags for a tagger to learn; fill in a column", source=data.train.path)
     if _predicts_tags(config):

@@ -10,8 +10,9 @@ from easyfirst.errors import DataError
 if TYPE_CHECKING:
     from easyfirst.treebank.sentence import Sentence
 
-# The probability of an arc, that of the arc with its label, and the step at which it was attached:
-ARC_CONFIDENCE, LABEL_CONFIDENCE, STEP = "ArcConf", "LabelConf", "Step"
+# The probability of an arc, that of the arc with its label, the step at which it was attached, and to which head, if
+# the arc was moved after parsing:
+ARC_CONFIDENCE, LABEL_CONFIDENCE, STEP, MOVED_FROM = "ArcConf", "LabelConf", "Step", "MovedFrom"
 _Value = TypeVar("_Value", int, float)
 
 
@@ -51,11 +52,22 @@ def read_confidence(sentence: Sentence) -> list[float | None]:
 def read_steps(sentence: Sentence) -> list[int | None]:
     """Return the step at which each word was attached, None where MISC does not give it. Raises :class:`DataError` at
     the line of a value that is not a whole number."""
+    return _values(sentence, STEP, _whole_number, "a whole number")
+
+
+def read_moved(sentence: Sentence) -> list[int | None]:
+    """Return the head from which each word's arc was moved, None where MISC does not give it. Raises
+    :class:`DataError` at the line of a value that is not a word of the sentence."""
 
     def read(cell: str) -> int | None:
-        return int(cell) if cell.isascii() and cell.isdecimal() and len(cell) < 10 else None
+        head = _whole_number(cell)
+        return head if head is not None and 1 <= head <= len(sentence) else None
 
-    return _values(sentence, STEP, read, "a whole number")
+    return _values(sentence, MOVED_FROM, read, "the ID of a word")
+
+
+def _whole_number(cell: str) -> int | None:
+    return int(cell) if cell.isascii() and cell.isdecimal() and len(cell) < 10 else None
 
 
 def _values(sentence: Sentence, sought: str, read: Callable[[str], _Value | None], what: str) -> list[_Value | None]:

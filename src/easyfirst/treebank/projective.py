@@ -1,4 +1,4 @@
-"""Projectivity: easy-first parsing attaches neighbours, so it builds only projective trees.
+"""Projectivity: easy-first parsing attaches neighbours, so it builds only projective trees (see also ``lifting``).
 
 An arc is projective if its head dominates every word between the head and the modifier; a tree is projective if
 all its arcs are. The root 0 dominates every word, so its arcs always are.
@@ -16,14 +16,25 @@ def is_projective(heads: Sequence[int]) -> bool:
 
 def non_projective_arcs(heads: Sequence[int]) -> list[int]:
     """Return the modifiers of the arcs that are not projective, from left to right."""
-    ranks, ends = _preorder(heads)
-    found: list[int] = []
-    for m, h in enumerate(heads, 1):
+    tree = Domination(heads)
+    return [m for m, h in enumerate(heads, 1) if not tree.covers(h, m)]
+
+
+class Domination:
+    """Which words of a tree dominate which others; 0 dominates all."""
+
+    __slots__ = ("_ends", "_ranks")
+
+    def __init__(self, heads: Sequence[int]) -> None:
+        """``heads``: of a tree, by word. Raise a :class:`ValueError` if they have a cycle."""
+        self._ranks, self._ends = _preorder(heads)
+
+    def covers(self, h: int, m: int) -> bool:
+        """Return whether h dominates every word between h and m, so that an arc from h to m is projective."""
+        ranks = self._ranks
         between = ranks[m + 1 : h] if m < h else ranks[h + 1 : m]
         # In preorder the words that a head dominates follow it without a gap, so two bounds suffice.
-        if between and not (ranks[h] < min(between) and max(between) < ends[h]):
-            found.append(m)
-    return found
+        return not between or (ranks[h] < min(between) and max(between) < self._ends[h])
 
 
 def _preorder(heads: Sequence[int]) -> tuple[list[int], list[int]]:
