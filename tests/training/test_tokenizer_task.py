@@ -26,7 +26,7 @@ from easyfirst.treebank.raw_text import Paragraph, Token, read_paragraphs
 from easyfirst.treebank.sentence import Sentence
 
 NETWORK = TokenizerConfig(character_dim=8, hidden_dim=12, token_dim=8, min_count=1)
-TRAINING = TrainingSettings()
+TRAINING = TokenizerTraining(augmentation=0)
 NAMES = ["Ann", "Bob", "Cid", "Dora"]
 VERBS = ["sees", "hears", "likes"]
 

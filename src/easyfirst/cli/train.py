@@ -66,6 +66,10 @@ def train(
     no_spaces: Annotated[
         bool, Option("--no-spaces", help="For the tokenizer: the treebank's language is written without spaces.")
     ] = False,
+    text: Annotated[
+        Path | None,
+        Option(metavar="FILE", help="For the tokenizer: plain text, whose frequent words are not split."),
+    ] = None,
     epochs: Annotated[
         int | None, Option(help="The parser's passes over the treebank (default 20; strong: 12).")
     ] = None,
@@ -120,7 +124,7 @@ def train(
 
     from easyfirst.training.data import Job  # only after the settings are checked: PyTorch starts slowly
 
-    job = Job(treebank, out, dev, embeddings, max_vectors=max_embeddings, vector_bits=embedding_bits, licence=licence)
+    job = Job(treebank, out, dev, embeddings, max_embeddings, embedding_bits, licence, text)
     pipeline = _pipeline(job, config, tables, parts, gold_tags=gold_tags, no_spaces=no_spaces)
     pipeline = replace(pipeline, folds=folds, jobs=jobs)
     with TrainingReport(is_quiet=quiet) as report:
@@ -167,6 +171,8 @@ def _pipeline(
         raise ConfigError("--gold-tags is for models with a tagger; without one, the parser learns from them anyway")
     if no_spaces and "tokenizer" not in named:
         raise ConfigError("--no-spaces is for the tokenizer, which is not trained; leave it out, or name it in --parts")
+    if job.text is not None and "tokenizer" not in named:
+        raise ConfigError("--text is for the tokenizer, which is not trained; leave it out, or name it in --parts")
     return PipelineConfig(
         parts=named,
         parser=config,

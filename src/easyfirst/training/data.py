@@ -19,6 +19,7 @@ from easyfirst.model.parser_vocabulary import ParserVocabulary
 from easyfirst.model.shared_vectors import SharedVectors
 from easyfirst.nn.arrays import Floats
 from easyfirst.nn.parser_network import TAG_KINDS
+from easyfirst.training.known_words import KnownWords, read_known_words
 from easyfirst.treebank.conllu import ConlluReader
 from easyfirst.treebank.projective import is_projective
 from easyfirst.treebank.scores import percent
@@ -38,6 +39,7 @@ class Job:
     max_vectors: int | None = None  # the number of vectors to read from the beginning of the file; None: all
     vector_bits: int = 8  # the bits of each number in frozen vectors
     licence: str | None = None
+    text: Path | None = None  # plain text, whose frequent words the tokenizer does not split
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,18 +67,20 @@ class TrainingData:
     is_trainable: Sequence[bool] = ()  # which training sentences a parser can learn from, if checked_for_parser
     note: str = ""  # a remark on the training data for the model's card
     has_predicted_tags: bool = False
+    known_words: KnownWords | None = None  # the frequent words of other text
 
     @classmethod
     def read(cls, job: Job, *, freeze_external: bool, needs_trees: bool = True) -> TrainingData:
         """Read the files of a job. ``needs_trees``: every dev sentence must have a complete tree."""
         train = read_treebank(job.train, is_partial=True)
         dev = read_treebank(job.dev, is_partial=not needs_trees) if job.dev else None
+        known = read_known_words(job.text) if job.text else None
         if job.vectors is None:
-            return cls(train, dev)
+            return cls(train, dev, known_words=known)
         vectors = scaled(first_embeddings(read_embeddings(job.vectors), job.max_vectors))
         if freeze_external:
-            return cls(train, dev, shared_vectors=SharedVectors.of(vectors, job.vector_bits))
-        return cls(train, dev, vectors)
+            return cls(train, dev, shared_vectors=SharedVectors.of(vectors, job.vector_bits), known_words=known)
+        return cls(train, dev, vectors, known_words=known)
 
     def checked_for_parser(self, tag_kinds: Sequence[str], *, predicts_tags: bool = False) -> TrainingData:
         """Find the sentences that a parser can learn from; raise :class:`DataError` if there are none, or no tags.
