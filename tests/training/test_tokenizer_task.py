@@ -11,8 +11,7 @@ import pytest
 import torch
 
 from easyfirst.errors import DataError
-from easyfirst.model.settings import TrainingSettings
-from easyfirst.model.tokenizer_config import TokenizerConfig
+from easyfirst.model.tokenizer_config import TokenizerConfig, TokenizerTraining
 from easyfirst.model.tokenizer_store import load_tokenizer
 from easyfirst.model.tokenizer_vocabulary import TokenizerVocabulary
 from easyfirst.nn.activations import overflow_is_fine
@@ -163,7 +162,7 @@ def test_the_loss_does_not_depend_on_how_a_batch_is_packed(tmp_path: Path) -> No
 def test_it_learns_a_small_language(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "MIN_BATCH_CHARACTERS", 200)
     monkeypatch.setattr(module, "MAX_STRETCH", 80)
-    training = TrainingSettings(epochs=8, learning_rate=0.03, dropout=0.1, averaging=0.9)
+    training = TokenizerTraining(augmentation=0, epochs=8, learning_rate=0.03, dropout=0.1, averaging=0.9)
     task = TokenizerTask(treebank(100, 1), NETWORK, training, dev=treebank(20, 2), out=tmp_path / "tokenizer")
     history = TrainingLoop(task, tmp_path / "run").run(Silent())
     assert max(metrics["dev"]["words"] for metrics in history) > 99
@@ -183,7 +182,7 @@ def test_it_learns_a_small_language(tmp_path: Path, monkeypatch: pytest.MonkeyPa
 
 def test_a_resumed_run_is_the_same_run(tmp_path: Path) -> None:
     def task(name: str) -> TokenizerTask:
-        training = TrainingSettings(epochs=2)
+        training = TokenizerTraining(augmentation=0, epochs=2)
         return TokenizerTask(treebank(20, 1), NETWORK, training, dev=treebank(5, 2), out=tmp_path / name)
 
     class Stop(Exception):  # noqa: N818 (it stops a run and is no error)
