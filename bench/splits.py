@@ -58,24 +58,25 @@ def plain(sentence: Sentence) -> Sentence | None:
         for token in tokens
     )
     lines.append(f"# text = {' '.join(text.split())}")
-    has_root = False
+    root: int | None = None
     for token in kept:
         if token.is_multiword:
             first, last = numbers[token.words[0]], numbers[token.words[-1]]
             lines.append(f"{first}-{last}\t{token.form.lower()}" + "\t_" * 8)
         for m in token.words:
             head, relation = head_of(m), sentence.relations[m]
-            if head == 0 and has_root:  # the root was punctuation, and had several dependents
+            if head == 0 and root is not None:  # the root was punctuation, and had several dependents
                 head, relation = root, "parataxis"
             elif head == 0:
-                has_root, root, relation = True, numbers[m], "root"
+                root, relation = numbers[m], "root"
             word = [numbers[m], sentence.forms[m].lower(), "_", sentence.upos[m], sentence.xpos[m], "_", head, relation]
             lines.append("\t".join(map(str, [*word, "_", "_"])))
     return next(iter(ConlluReader(io.BytesIO(("\n".join(lines) + "\n\n").encode()), "plain"))) if numbers else None
 
 
 def plain_treebank(gold: Sequence[Sentence]) -> list[Sentence]:
-    """Return what is left of the sentences. The first of a document keeps its mark, so documents that lose it join."""
+    """Return what is left of the sentences. If nothing is left of the first one of a document, the document is joined
+    with the one before it."""
     return [made for sentence in gold if (made := plain(sentence)) is not None]
 
 
@@ -111,8 +112,10 @@ def measure(nlp: easyfirst.Parser, gold: Sequence[Sentence], text: str, *, with_
     if with_trees:
         system = [parse.tagged.with_tree(parse.heads, parse.relations) for parse in nlp(text)]
     else:
-        system = [s.with_tree([0] + [1] * (len(s) - 1), ["root"] + ["dep"] * (len(s) - 1))
-                  for s in nlp.tokenize([text])[0].sentences()]
+        system = [
+            s.with_tree([0] + [1] * (len(s) - 1), ["root"] + ["dep"] * (len(s) - 1))
+            for s in nlp.tokenize([text])[0].sentences()
+        ]
     scores = score_text(gold, system).metrics
     found = {column: scores[column].f1 for column in COLUMNS if with_trees or column != "LAS"}
     return {**found, "longest": max(map(len, system)), "longest in gold": max(map(len, gold))}
@@ -151,7 +154,7 @@ def main() -> None:
     found = {name: measure(nlp, of, text(), with_trees=not given.no_trees) for name, (of, text) in texts.items()}
     tokenizer = nlp.require_tokenizer()
     cases = {name: measure_cases(tokenizer, FOLDER / name) for name in FILES if (FOLDER / name).exists()}
-    rows: list[list[object]] = [
+    rows: list[Sequence[object]] = [
         [name, *(f"{scores[c]:.2f}" if c in scores else "" for c in COLUMNS), scores["longest"]]
         for name, scores in found.items()
     ]

@@ -121,8 +121,8 @@ def test_stretches_are_the_corpus_in_another_order(tmp_path: Path, monkeypatch: 
     task = TokenizerTask(treebank(40, 1), NETWORK, TRAINING)
     corpus = task._corpus
     stretches = list(corpus.stretches(np.random.default_rng(3)))
-    assert [token for begin, end in stretches for token in range(begin, end)] == list(range(len(corpus.first)))
-    assert max(corpus.last[end - 1] - corpus.first[begin] for begin, end in stretches) < 60 + 10
+    assert [token for _, begin, end in stretches for token in range(begin, end)] == list(range(len(corpus.first)))
+    assert max(corpus.last[end - 1] - corpus.first[begin] for _, begin, end in stretches) < 60 + 10
     batches = list(task.batches(np.random.default_rng(3)))
     assert sum(len(batch.first) for batch in batches) == len(corpus.first)
     assert sum(batch.answers[:, SENTENCE_END].sum() for batch in batches) == 40

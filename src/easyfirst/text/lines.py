@@ -7,7 +7,7 @@ import re
 MIN_WIDTH = 40  # lines are not wrapped at fewer characters
 SURE_WIDTH = 60  # a single line this long, or longer, is wrapped if the next word does not fit
 _LINE = re.compile(r"[^\n]*\n?")
-_ITEM = re.compile(r"\s*([-*•·‣◦>–—]|\(?\w{1,3}[.)])\s")  # begins an item of a list, or a quoted line
+_ITEM = re.compile(r"\s*([-*•·‣◦>]|\(?(\d{1,3}[.)]|[a-zA-Z]\)))\s")  # begins an item of a list, or a quoted line
 
 
 def unwrap(text: str) -> str:
@@ -19,7 +19,7 @@ def unwrap(text: str) -> str:
     if "\n" not in text:
         return text
     lines = _LINE.findall(text)[:-1]
-    contents = [line.strip() for line in lines]
+    contents = [line.rstrip() for line in lines]
     width = max(map(len, contents))
     if width < MIN_WIDTH:
         return text
@@ -29,6 +29,4 @@ def unwrap(text: str) -> str:
     ]
     if sum(full) < 2 and not (len(lines) == 2 and width >= SURE_WIDTH):
         return text
-    return "".join(
-        line.replace("\n", " ") if is_full else line for line, is_full in zip(lines, full, strict=True)
-    )
+    return "".join(line.replace("\n", " ") if is_full else line for line, is_full in zip(lines, full, strict=True))

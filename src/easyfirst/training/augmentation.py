@@ -13,16 +13,17 @@ import numpy as np
 
 from easyfirst.model.whole_tokens import MIN_SEEN, find_whole_tokens
 from easyfirst.training.habits import Habits
+from easyfirst.training.layouts import FINAL, in_lines, without_marks, wrapped
 from easyfirst.training.made_tokens import emoji, made_token, telephone
 from easyfirst.training.pieces import Piece, Pieces, paragraph_of, pieces_of
 from easyfirst.treebank.raw_text import Paragraph
 
-CHANGED = 0.8  # the probability that a sentence of an augmented paragraph is changed
+CHANGED = 0.7  # the probability that a sentence of an augmented paragraph is changed
 MAX_CHANGES = 2  # of one sentence
 MAX_MERGED = 4  # paragraphs that become one without punctuation, or with a line for each sentence
-FINAL = (".", "!", "?", "。", "！", "？", "।", "...", "…")
 QUOTES = (("'", "'"), ("‘", "’"), ("“", "”"), ('"', '"'), ("'", "'"), ("‘", "’"))
 CURRENCIES = ("$", "€", "£", "¥", "₹", "US$")
+LAST_MARKS = ("...", "…", "....", "..", "!!", "?!", "!!!")
 DASHES = ("—", "–", "--")
 BULLETS = ("-", "*", "•", "·", ">")
 UNITS = ("kg", "km", "cm", "mm", "ml", "mg", "lb", "ft", "mph", "GB", "MB", "kHz", "V", "W", "K")
@@ -62,7 +63,7 @@ class Augmenter:
             style = rng.random()
             n = int(rng.integers(1, MAX_MERGED + 1)) if style < 0.4 else 1
             sentences = [sentence for of_paragraph in self._sentences[k : k + n] for sentence in of_paragraph]
-            if style < 0.15:
+            if style < 0.2:
                 sentences = without_marks(sentences, rng, gap=gap)
             else:
                 sentences = [self._changed(sentence, rng) for sentence in sentences]
@@ -101,8 +102,8 @@ def _gap(sentence: Pieces, rng: np.random.Generator) -> int | None:
 
 
 def _name(sentence: Pieces, rng: np.random.Generator) -> int | None:
-    """Return the place of a random name."""
-    places = [k for k, piece in enumerate(sentence) if piece.is_name and k]
+    """Return the place of a random name; rarely that of the first word, which may be one."""
+    places = [k for k, piece in enumerate(sentence) if piece.is_name and (k or rng.random() < 0.3)]
     return places[int(rng.integers(len(places)))] if places else None
 
 
@@ -116,7 +117,7 @@ def exchange_words(augmenter: Augmenter, sentence: Pieces, rng: np.random.Genera
     for k, piece in enumerate(sentence):
         first = piece.words[0]
         is_name = piece.is_name or (len(piece.words) > 1 and first.istitle() and k > 0)
-        if rng.random() < 0.3 and (is_name or (piece.is_plain and piece.form.islower() and len(piece.form) > 3)):
+        if rng.random() < 0.2 and (is_name or (piece.is_plain and piece.form.islower() and len(piece.form) > 3)):
             form = augmenter.word(rng, is_name=is_name)
             if len(piece.words) == 1:
                 piece = piece.renamed(form)
@@ -131,8 +132,9 @@ def add_initials(augmenter: Augmenter, sentence: Pieces, rng: np.random.Generato
     place = _name(sentence, rng)
     style = rng.random()
     if place is None or style < 0.15:
-        if (place := _gap(sentence, rng)) is None:
-            return None
+        place = _gap(sentence, rng)
+    if place is None:
+        return None
     one, two = (_chosen(rng, LETTERS) + "." for _ in range(2))
     if style < 0.15:  # the U. S. Army
         initials = [Piece.of("U."), Piece.of("S.")] if rng.random() < 0.5 else [Piece.of(one), Piece.of(two)]
@@ -152,17 +154,16 @@ def add_abbreviation(augmenter: Augmenter, sentence: Pieces, rng: np.random.Gene
     kind = ("titles", "titles", "suffixes", "numbered", "numbered", "units", "others")[int(rng.integers(7))]
     if not (pieces := augmenter.abbreviation(rng, kind)):
         return None
-    place = _name(sentence, rng) if kind in ("titles", "suffixes") else _gap(sentence, rng)
+    is_first = kind in ("titles", "numbered") and rng.random() < 0.25
+    place = 0 if is_first else _name(sentence, rng) if kind in ("titles", "suffixes") else _gap(sentence, rng)
     if place is None:
         return None
     if kind == "suffixes":
-        if not sentence[place].space:
+        if not sentence[place].space or place + 1 == len(sentence):
             return None
         place += 1
-        if place == len(sentence):
-            return None
     digits = str(rng.integers(1, 10 ** int(rng.integers(1, 5))))
-    if kind == "titles" and rng.random() < 0.3:
+    if kind == "titles" and (is_first or rng.random() < 0.3):
         pieces += [Piece.of(augmenter.word(rng, is_name=True))]
     elif kind == "numbered":
         pieces += [Piece.of(digits)]
@@ -224,16 +225,20 @@ def replace_marks(augmenter: Augmenter, sentence: Pieces, rng: np.random.Generat
     changed = list(sentence)
     for k, piece in enumerate(sentence):
         after = sentence[k + 1] if k + 1 < len(sentence) else None
-        is_between = k > 0 and after is not None
         if piece.form in CURRENCIES:
             changed[k] = piece.renamed(_chosen(rng, CURRENCIES))
-        elif piece.form in DASHES and is_between:
+        elif after is None:
+            if piece.form == "." and rng.random() < 0.3:
+                changed[k] = piece.renamed(_chosen(rng, LAST_MARKS))
+        elif k == 0:
+            continue
+        elif piece.form in DASHES:
             changed[k] = piece.renamed(_chosen(rng, DASHES))
-        elif piece.form == "," and is_between and sentence[k - 1].is_plain and after.is_plain and rng.random() < 0.3:
+        elif piece.form == "-" and not piece.space and not sentence[k - 1].space:
+            changed[k] = piece.renamed("–" if rng.random() < 0.5 else "-")
+        elif piece.form == "," and sentence[k - 1].is_plain and after.is_plain and rng.random() < 0.3:
             space = "" if rng.random() < 0.7 else " "
             changed[k - 1], changed[k] = sentence[k - 1].spaced(space), Piece.of(_chosen(rng, DASHES), space)
-        elif piece.form == "." and after is None and rng.random() < 0.3:
-            changed[k] = piece.renamed(_chosen(rng, ("...", "…", "....", "..", "!!", "?!", "!!!")))
     return changed
 
 
@@ -247,7 +252,12 @@ def add_quotes(augmenter: Augmenter, sentence: Pieces, rng: np.random.Generator)
     last = min(begin + int(rng.choice([0, 0, 1, 1, 2, 3, 5])), len(sentence) - 1)
     if any(not any(map(str.isalnum, piece.form)) for piece in sentence[begin : last + 1]):
         return None
-    quoted = [Piece.of(left, ""), *sentence[begin:last], sentence[last].spaced(""), Piece.of(right, sentence[last].space)]
+    quoted = [
+        Piece.of(left, ""),
+        *sentence[begin:last],
+        sentence[last].spaced(""),
+        Piece.of(right, sentence[last].space),
+    ]
     return [*sentence[:begin], *quoted, *sentence[last + 1 :]]
 
 
@@ -255,7 +265,9 @@ def add_unit(augmenter: Augmenter, sentence: Pieces, rng: np.random.Generator) -
     """Put a number and a unit between two words or at the end, without a space between them."""
     number = str(rng.integers(1, 500)) + (f".{rng.integers(10)}" * (rng.random() < 0.2))
     number = ("-" if rng.random() < 0.2 else "") + number
-    units = [Piece.of(_chosen(rng, UNITS))] if rng.random() < 0.5 else [Piece.of("°", ""), Piece.of(_chosen(rng, "CFK"))]
+    units = (
+        [Piece.of(_chosen(rng, UNITS))] if rng.random() < 0.5 else [Piece.of("°", ""), Piece.of(_chosen(rng, "CFK"))]
+    )
     made = [Piece.of(number, ""), *units]
     if rng.random() < 0.4 and _ends_with_period(sentence):
         return [*sentence[:-2], sentence[-2].spaced(" "), *made[:-1], made[-1].spaced(""), sentence[-1]]
@@ -275,54 +287,6 @@ def begin_item(augmenter: Augmenter, sentence: Pieces, rng: np.random.Generator)
     if ":" in marks:
         return [Piece.of(augmenter.word(rng, is_name=True), ""), Piece.of(":"), *sentence]
     return None
-
-
-def in_lines(sentences: Sequence[Pieces], rng: np.random.Generator) -> list[Pieces]:
-    """Put each sentence on its own line; none, some or all of them without the last mark."""
-    bare = rng.choice([0, 0.5, 1])
-    found: list[Pieces] = []
-    for sentence in sentences:
-        if len(sentence) > 1 and sentence[-1].form in FINAL and rng.random() < bare:
-            sentence = sentence[:-1]
-        found.append([*sentence[:-1], sentence[-1].spaced("\n")])
-    return found
-
-
-def without_marks(sentences: Sequence[Pieces], rng: np.random.Generator, *, gap: str) -> list[Pieces]:
-    """Drop all punctuation; in most cases in lower case, in some with a sentence on each line. ``gap``: what stands
-    in place of a mark."""
-    space = "\n" if rng.random() < 0.15 else gap
-    is_lower = rng.random() < 0.85
-    found: list[Pieces] = []
-    for sentence in sentences:
-        kept: Pieces = []
-        for piece in sentence:
-            if any(map(str.isalnum, piece.form)):
-                kept.append(_lowered(piece) if is_lower else piece)
-            elif kept:
-                kept[-1] = kept[-1].spaced(kept[-1].space or gap)
-        if kept:
-            found.append([*kept[:-1], kept[-1].spaced(space)])
-    return found
-
-
-def _lowered(piece: Piece) -> Piece:
-    return Piece(piece.form.lower(), tuple(word.lower() for word in piece.words), piece.space)
-
-
-def wrapped(sentences: Sequence[Pieces], rng: np.random.Generator) -> list[Pieces]:
-    """End lines where they are full."""
-    width, at = int(rng.integers(30, 80)), 0
-    found: list[Pieces] = []
-    for sentence in sentences:
-        made: Pieces = []
-        for piece in sentence:
-            at += len(piece.form) + 1
-            is_full = at >= width and piece.space == " "
-            made.append(piece.spaced("\n") if is_full else piece)
-            at = 0 if is_full else at
-        found.append(made)
-    return found
 
 
 _CHANGES: tuple[tuple[Change, Callable[[Habits], bool]], ...] = (

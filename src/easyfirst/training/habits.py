@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 from easyfirst.training.abbreviations import Abbreviations, abbreviations_of
 from easyfirst.training.pieces import Pieces
@@ -54,7 +55,7 @@ class Habits:
         n_cut = sum(
             len(a.form) == 1 and a.form.isupper() and not a.space and b.form == "."
             for sentence in sentences
-            for a, b in zip(sentence[:-2], sentence[1:-1], strict=True)
+            for a, b in pairwise(sentence[:-1])
         )
         n_initials = sum(n for form, n in short.items() if len(form) == 2)
         return cls(

@@ -6,16 +6,17 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
+from easyfirst.training.abbreviations import listed
 from easyfirst.training.pieces import Piece, Pieces
 
-TOP_DOMAINS = ("com", "org", "net", "edu", "gov", "info", "io", "co.uk", "ac.uk", "de", "fr", "es", "com.br", "nl", "eu")
-EXTENSIONS = ("html", "htm", "php", "pdf", "doc", "docx", "xls", "xlsx", "txt", "jpg", "png", "zip", "csv", "py", "mp3")
+TOP_DOMAINS = listed("com org net edu gov info io co.uk ac.uk de fr es com.br nl eu")
+EXTENSIONS = listed("html htm php pdf doc docx xls xlsx txt jpg png zip csv py mp3")
 SCHEMES = ("http://", "https://", "http://www.", "https://www.", "www.", "ftp://", "")
-EMOJI = (
-    *("😀", "😂", "😊", "😍", "😢", "😡", "🤔", "🙄", "😎", "😭", "🥰", "😉", "👍", "👎", "👏", "🙏", "💪", "❤️", "💔", "🔥"),
-    *("✨", "🎉", "🎂", "🚀", "⚽", "☀️", "⭐", "✅", "❌", "☕", "🍕", "🐶", "🌍", "👍🏽", "🤷‍♀️", "👨‍👩‍👧", "🇫🇷", "🇧🇷", "☺️", "♥"),
+EMOJI = listed(
+    "😀 😂 😊 😍 😢 😡 🤔 🙄 😎 😭 🥰 😉 👍 👎 👏 🙏 💪 ❤️ 💔 🔥 ✨ 🎉 🎂 🚀 ⚽ ☀️ ⭐ ✅ ❌ ☕ 🍕 🐶 🌍 "
+    "👍🏽 🤷\u200d♀️ 👨\u200d👩\u200d👧 🇫🇷 🇧🇷 ☺️ ♥"
 )
-EMOTICONS = (":)", ":-)", ":(", ":-(", ";)", ";-)", ":D", ":-D", ":P", ":p", "<3", "=)", ":/", "^_^", "xD")
+EMOTICONS = listed(":) :-) :( :-( ;) ;-) :D :-D :P :p <3 =) :/ ^_^ xD")
 Words = Sequence[str]
 
 

@@ -213,7 +213,9 @@ class TokenizerTask(SupervisedTask):
         written = [np.flatnonzero(~some | (rng.random(len(some)) >= LEFT_OUT_PROB)) for some in apostrophes]
         by_length = sorted(range(len(stretches)), key=lambda k: -len(written[k]))
         versions = rng.choice(3, len(stretches), p=VERSION_PROBS)
-        sources = [(stretches[k].corpus, int(versions[k]), stretches[k].characters.start + written[k]) for k in by_length]
+        sources = [
+            (stretches[k].corpus, int(versions[k]), stretches[k].characters.start + written[k]) for k in by_length
+        ]
         read = [(corpus.versions[version], part) for corpus, version, part in sources]
         characters = np.concatenate([version.rows[part] for version, part in read])
         categories = np.concatenate([version.categories[part] for version, part in read])
