@@ -112,7 +112,9 @@ def test_initials_are_whole_and_do_not_end_a_sentence() -> None:
 
 
 def test_an_abbreviation_at_the_end_shares_its_period() -> None:
-    kept = Augmenter([*BANK, *paragraphs("The man is Mr. Lee of Acme Inc. for now|.\n" * 2 + "It is Acme Inc.\n" * 2)], {})
+    kept = Augmenter(
+        [*BANK, *paragraphs("The man is Mr. Lee of Acme Inc. for now|.\n" * 2 + "It is Acme Inc.\n" * 2)], {}
+    )
     assert AUGMENTER.habits.parts_last_period
     assert not kept.habits.parts_last_period
     for seed in range(100):
@@ -149,7 +151,9 @@ def test_habits_are_those_of_the_treebank() -> None:
 
 
 def test_a_treebank_that_divides_periods_gets_no_abbreviations() -> None:
-    divided = paragraphs("The man is J|. R|. Smith of the club in Boston for that|.\nIt is M|. Lee and to the U|. S|. of A|.")
+    divided = paragraphs(
+        "The man is J|. R|. Smith of the club in Boston for that|.\nIt is M|. Lee and to the U|. S|. of A|."
+    )
     habits = Augmenter(divided, {}).habits
     assert not habits.keeps_periods
     changes = Augmenter(divided, {})._changes
