@@ -73,6 +73,8 @@ def test_tokens_that_mostly_have_the_same_parts_are_known() -> None:
     assert parts_of(("it", "s"), ("its",)) == {}  # it depends
     assert parts_of(("ab", "c"), ("a", "bc")) == {}
     assert parts_of(("plumber", "s"), times=MIN_SEEN - 1) == {}  # a slip or two
+    assert parts_of(("has", "n't"), ("world", "'s")) == {"hasn't": (3, 3), "world's": (5, 2), "hasnt": (3, 2)}
+    assert parts_of(("we", "'re"), ("were",)) == {"we're": (2, 3)}  # *were* is another word
     assert parts_of(("\u0130", "m")) == {"\u0130m": (1, 1)}  # its lower case has one character more
 
 
@@ -132,7 +134,7 @@ def test_every_character_that_is_no_space_is_there(texts: list[str]) -> None:
 def test_it_can_be_written_and_read() -> None:
     vocabulary = TokenizerVocabulary({SPACE: 30, "\u0301": 31}, Rewriting({"m": ("", "dem")}), True, {"im": (1, 1)})
     assert TokenizerVocabulary.from_dict(vocabulary.to_dict()) == vocabulary
-    more = replace(LINES, whole=frozenset(["a", "b"]), lengths=SentenceLengths(50, 12))
+    more = replace(LINES, whole=frozenset(["a", "b"]), lengths=SentenceLengths(30, 50, 12))
     assert TokenizerVocabulary.from_dict(more.to_dict()) == more
 
 
@@ -162,7 +164,7 @@ def test_one_without_parts_whole_words_and_lengths_can_be_read() -> None:
         {"whole": "ab"},
         {"whole": [1]},
         {"sentence_lengths": 3},
-        {"sentence_lengths": {"usual": -1, "excess": 2}},
+        {"sentence_lengths": {"long": 1, "usual": -1, "excess": 2}},
     ],
 )
 def test_what_is_damaged_is_refused(change: dict[str, object]) -> None:

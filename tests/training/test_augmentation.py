@@ -123,8 +123,11 @@ def test_an_abbreviation_at_the_end_shares_its_period() -> None:
             augmentation.end_with_abbreviation(augmenter, sentence, np.random.default_rng(seed))
             for augmenter in (AUGMENTER, kept)
         )
-        assert one is not None and one[-1].form == "." and not one[-2].form.endswith(".")
-        assert other is not None and (other[-1].form == ".") == (len(other[-2].form) == 1 and other[-2].form.isupper())
+        assert one is not None
+        assert other is not None
+        assert one[-1].form == "."
+        assert not one[-2].form.endswith(".")
+        assert (other[-1].form == ".") == (len(other[-2].form) == 1 and other[-2].form.isupper())
 
 
 def test_words_are_exchanged_within_tokens() -> None:
@@ -195,7 +198,7 @@ def test_a_language_is_known_by_its_words(text: str, title: str) -> None:
 
 
 def test_other_languages_are_unknown() -> None:
-    assert abbreviations_of("ja on ei se että oli".split()) is None
+    assert abbreviations_of(["ja", "on", "ei", "se", "että", "oli"]) is None
     assert abbreviations_of([]) is None
 
 

@@ -11,17 +11,15 @@ import numpy as np
 from easyfirst.json_values import table, whole_number
 
 MIN_SENTENCES = 100  # fewer tell too little about long sentences
-USUAL_SHARE = 0.99  # the share of sentences whose length is usual
+LONG_SHARE, USUAL_SHARE = 0.9, 0.99  # the shares of sentences that are not long, and whose length is usual
 
 
 @dataclass(frozen=True, slots=True)
 class SentenceLengths:
-    """The longest usual sentence, and by how many tokens longer ones exceed it on average.
+    """The lengths that are exceeded by long sentences and by the longest ones, and by how much these exceed theirs on
+    average."""
 
-    Beyond the usual length, the number of sentences decays about exponentially: with each further token a sentence is
-    less probable by a factor of ``exp(-1 / excess)``.
-    """
-
+    long: int
     usual: int
     excess: int
 
@@ -30,9 +28,9 @@ class SentenceLengths:
         """Measure the lengths of sentences in tokens; None if there are too few of them."""
         if len(lengths) < MIN_SENTENCES:
             return None
-        usual = max(1, int(np.quantile(lengths, USUAL_SHARE)))
+        long, usual = (max(1, int(length)) for length in np.quantile(lengths, (LONG_SHARE, USUAL_SHARE)))
         beyond = [length - usual for length in lengths if length > usual]
-        return cls(usual, max(1, round(sum(beyond) / max(1, len(beyond)))))
+        return cls(long, usual, max(1, round(sum(beyond) / max(1, len(beyond)))))
 
     def to_dict(self) -> dict[str, int]:
         """Return the lengths as JSON values."""
@@ -41,5 +39,5 @@ class SentenceLengths:
     @classmethod
     def from_dict(cls, values: object) -> SentenceLengths:
         """Undo :meth:`to_dict`; raise a :class:`ValueError` if something is missing or of the wrong type."""
-        found: dict[str, Any] = table(values, "sentence_lengths", keys=("usual", "excess"))
+        found: dict[str, Any] = table(values, "sentence_lengths", keys=("long", "usual", "excess"))
         return cls(**{name: whole_number(value, name, least=1) for name, value in found.items()})

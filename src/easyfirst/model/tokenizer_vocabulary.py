@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import unicodedata
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from itertools import accumulate
 from typing import Any
 
 import numpy as np
@@ -15,7 +16,7 @@ from easyfirst.errors import InputError
 from easyfirst.json_values import checking, distinct_strings, list_of, scalar, table
 from easyfirst.model.lexicon import numbered
 from easyfirst.model.sentence_lengths import SentenceLengths
-from easyfirst.model.whole_tokens import find_whole_tokens
+from easyfirst.model.whole_tokens import NO_APOSTROPHES, find_whole_tokens
 from easyfirst.nn.arrays import Bools, Ints
 from easyfirst.treebank.raw_text import Paragraph
 
@@ -164,6 +165,7 @@ class TokenizerVocabulary:
         often = [character for character, n in counts.items() if n >= min_count and not character.isspace()]
         often.sort(key=lambda character: (-counts[character], character))
         parts = {form: lengths for form, ways in sorted(seen.items()) if (lengths := _usual_parts(form, ways))}
+        parts |= {form: lengths for form, lengths in _without_apostrophes(parts) if form not in seen}
         alphabet = numbered([SPACE, LINE_END, *often], len(CATEGORIES))
         whole = find_whole_tokens(paragraphs, known)
         lengths = SentenceLengths.of([len(sentence) for p in paragraphs for sentence in p.sentences])
@@ -242,6 +244,16 @@ def _usual_parts(form: str, ways: Counter[tuple[int, ...]]) -> tuple[int, ...] |
     lengths, n = ways.most_common(1)[0]
     is_usual = len(lengths) > 1 and n >= max(MIN_SEEN, MIN_SHARE * ways.total())
     return lengths if is_usual and sum(lengths) == len(form) else None
+
+
+def _without_apostrophes(parts: Mapping[str, tuple[int, ...]]) -> Iterator[tuple[str, tuple[int, ...]]]:
+    """Yield tokens without their apostrophes, with the lengths of their words: *hasnt* is split like *hasn't*. A last
+    word of one letter is left out: *worlds* is rarely *world's*."""
+    for form, lengths in parts.items():
+        ends = list(accumulate(lengths))
+        words = [form[end - n : end].translate(NO_APOSTROPHES) for n, end in zip(lengths, ends, strict=True)]
+        if "".join(words) != form and all(words) and len(words[-1]) > 1:
+            yield "".join(words), tuple(map(len, words))
 
 
 def _with_line_ends(kinds: Ints, is_space: Bools, *, is_line_end: Bools) -> Ints:

@@ -16,7 +16,7 @@ from easyfirst.treebank.raw_text import Paragraph
 APOSTROPHES = "'\N{RIGHT SINGLE QUOTATION MARK}`\N{ACUTE ACCENT}"
 MIN_SEEN = 5  # the minimal number of occurrences of a word that is known whole
 MAX_JOINED = 0.1  # a language in which more tokens follow another letter by letter is written without spaces
-_NO_APOSTROPHES = str.maketrans("", "", APOSTROPHES)
+NO_APOSTROPHES = str.maketrans("", "", APOSTROPHES)
 
 
 def is_letter(character: str) -> bool:
@@ -39,8 +39,8 @@ class _Evidence:
             form = paragraph.text[token.start : token.end].lower()
             is_word = all(map(is_letter, form))
             if len(token.words) > 1:
-                self.cut.add(form.translate(_NO_APOSTROPHES))
-                self.ends.add(token.words[-1].lower().translate(_NO_APOSTROPHES))
+                self.cut.add(form.translate(NO_APOSTROPHES))
+                self.ends.add(token.words[-1].lower().translate(NO_APOSTROPHES))
             elif is_word:
                 self.whole[form] += 1
             if before and end == token.start and is_word:

@@ -61,18 +61,26 @@ class Augmenter:
         gap = " " if self.habits.has_spaces else ""
         for k in np.flatnonzero(rng.random(len(self._sentences)) < share).tolist():
             style = rng.random()
-            n = int(rng.integers(1, MAX_MERGED + 1)) if style < 0.4 else 1
-            sentences = [sentence for of_paragraph in self._sentences[k : k + n] for sentence in of_paragraph]
-            if style < 0.2:
+            sentences = self._sentences[k] if style >= 0.45 else self._neighbours(k, rng)
+            if style < 0.25:
                 sentences = without_marks(sentences, rng, gap=gap)
             else:
                 sentences = [self._changed(sentence, rng) for sentence in sentences]
-                if style < 0.4:
+                if style < 0.45:
                     sentences = in_lines(sentences, rng)
-                elif style < 0.45:
+                elif style < 0.5:
                     sentences = wrapped(sentences, rng)
             if sentences:
                 yield paragraph_of(sentences)
+
+    def _neighbours(self, k: int, rng: np.random.Generator) -> list[Pieces]:
+        """Return the sentences of some paragraphs from the k-th on, or a few of them: texts may be long or short."""
+        n = int(rng.integers(1, MAX_MERGED + 1))
+        sentences = [sentence for paragraph in self._sentences[k : k + n] for sentence in paragraph]
+        if rng.random() < 0.5:
+            return sentences
+        begin = int(rng.integers(len(sentences)))
+        return sentences[begin : begin + int(rng.integers(2, 5))]
 
     def _changed(self, sentence: Pieces, rng: np.random.Generator) -> Pieces:
         if not self._changes or rng.random() >= CHANGED:
@@ -154,7 +162,7 @@ def add_abbreviation(augmenter: Augmenter, sentence: Pieces, rng: np.random.Gene
     kind = ("titles", "titles", "suffixes", "numbered", "numbered", "units", "others")[int(rng.integers(7))]
     if not (pieces := augmenter.abbreviation(rng, kind)):
         return None
-    is_first = kind in ("titles", "numbered") and rng.random() < 0.25
+    is_first = kind in ("titles", "numbered") and rng.random() < 0.35
     place = 0 if is_first else _name(sentence, rng) if kind in ("titles", "suffixes") else _gap(sentence, rng)
     if place is None:
         return None
@@ -192,7 +200,7 @@ def end_with_abbreviation(augmenter: Augmenter, sentence: Pieces, rng: np.random
 
 def add_made_token(augmenter: Augmenter, sentence: Pieces, rng: np.random.Generator) -> Pieces | None:
     """Put an address, a hashtag or a telephone number between two words, in brackets or before the last mark."""
-    made = telephone(rng) if rng.random() < 0.15 else made_token(rng, augmenter.words)
+    made = telephone(rng) if rng.random() < 0.25 else made_token(rng, augmenter.words)
     pairs = [pair for pair in ("()", "<>", "[]") if set(pair) <= augmenter.habits.marks]
     if pairs and rng.random() < 0.25:
         left, right = _chosen(rng, pairs)
@@ -297,12 +305,15 @@ _CHANGES: tuple[tuple[Change, Callable[[Habits], bool]], ...] = (
     (add_abbreviation, lambda habits: habits.keeps_periods and habits.has_spaces),
     (add_abbreviation, lambda habits: habits.keeps_periods and habits.has_spaces),
     (end_with_abbreviation, lambda habits: habits.keeps_periods and habits.has_spaces),
+    (end_with_abbreviation, lambda habits: habits.keeps_periods and habits.has_spaces),
     (add_made_token, lambda habits: bool(habits.words)),
     (add_made_token, lambda habits: bool(habits.words)),
     (add_emoji, lambda _: True),
     (replace_marks, lambda _: True),
+    (replace_marks, lambda _: True),
     (add_quotes, lambda habits: '"' in habits.marks and habits.has_spaces),
     (add_unit, lambda habits: habits.parts_units),
+    (begin_item, lambda habits: habits.has_spaces),
     (begin_item, lambda habits: habits.has_spaces),
 )
 """The changes of a sentence, and whether a treebank shows that they fit it. Some are twice as frequent as others."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from string import ascii_lowercase
 
 import numpy as np
 
@@ -28,12 +29,19 @@ def _digits(rng: np.random.Generator, n: int) -> str:
     return "".join(map(str, rng.integers(0, 10, n)))
 
 
+def _word(rng: np.random.Generator, words: Words) -> str:
+    """Return a word in lower case, or a few random letters."""
+    if rng.random() < 0.2:
+        return "".join(_some(rng, ascii_lowercase) for _ in range(int(rng.integers(1, 4))))
+    return _some(rng, words).lower()
+
+
 def _label(rng: np.random.Generator, words: Words) -> str:
     """Return a part of an address: a word or two, with or without digits."""
-    label = _some(rng, words).lower()
+    label, other = (_word(rng, words) for _ in range(2))
     chance = rng.random()
     if chance < 0.3:
-        label += _some(rng, ("-", "_", ".", "")) + _some(rng, words).lower()
+        label += _some(rng, ("-", "-", "_", ".", "")) + other
     elif chance < 0.45:
         label += _digits(rng, int(rng.integers(1, 4)))
     return label
@@ -59,14 +67,16 @@ def url(rng: np.random.Generator, words: Words) -> str:
 
 
 def email(rng: np.random.Generator, words: Words) -> str:
-    user = _some(rng, words)
+    user, other = _some(rng, words), _word(rng, words)
     chance = rng.random()
     if chance < 0.35:
-        user = f"{user if rng.random() < 0.5 else user[0]}.{_some(rng, words)}"
+        user = f"{user if rng.random() < 0.5 else user[0]}.{other}"
     elif chance < 0.5:
-        user = f"{user}{_some(rng, '_-+')}{_some(rng, words)}"
+        user = f"{user}{_some(rng, '_-+')}{other}"
     elif chance < 0.65:
         user += _digits(rng, 2)
+    if rng.random() < 0.1:
+        user += f"+{_word(rng, words)}"
     address = f"{user}@{domain(rng, words)}"
     return address if rng.random() < 0.3 else address.lower()
 
