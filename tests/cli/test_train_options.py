@@ -107,6 +107,9 @@ class TestOptions:
             (["--embedding-bits", "4", "--embeddings", "v.txt"], "--embedding-bits is for frozen vectors"),
             (["--gold-tags"], "--gold-tags is for models with a tagger; "),
             (["--no-spaces"], "--no-spaces is for the tokenizer, which is not trained; leave it out, or name it"),
+            (["--text", "t.txt"], "--text is for the tokenizer, which is not trained; leave it out, or name it"),
+            (["--parts", "tokenizer", "--text", "no.txt"], "no.txt: there is no such file; check the name"),
+            (["--set", "tokenizer.augmentation=2"], "tokenizer.augmentation must be from 0 to 1"),
             (["--resume", "--overwrite"], "--resume and --overwrite cannot be combined; choose one"),
         ],
         ids=lambda value: " ".join(value) if isinstance(value, list) else "",
@@ -130,6 +133,15 @@ class TestParts:
         *("--set", "tagger.word_dim=4", "--set", "tagger.spelling_dim=4", "--set", "tagger.bilstm_dim=4"),
         *("--set", "tokenizer.hidden_dim=4"),
     )
+
+    def test_the_words_of_a_text(self, train: Train, tmp_path: Path) -> None:
+        """The toy treebank splits no words, so none needs to be known; the text is read nevertheless."""
+        text = tmp_path / "text.txt"
+        text.write_text("Vermont\n" * 5, encoding="utf-8")
+        options = ("-o", tmp_path / "m", "--parts", "tokenizer", "--text", text, *self.SMALL)
+        assert train(TRAIN, *options).code == 0
+        text.write_text("Vienna\n" * 5, encoding="utf-8")
+        assert "the run used different data or settings" in train(TRAIN, *options, "--resume").error
 
     def test_parts_trained_one_by_one(self, train: Train, tmp_path: Path) -> None:
         out = tmp_path / "m"

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 import unicodedata
+from dataclasses import replace
 from itertools import accumulate
 
 import pytest
@@ -10,8 +12,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from easyfirst.errors import InputError, ModelError
+from easyfirst.model.sentence_lengths import SentenceLengths
 from easyfirst.model.tokenizer_vocabulary import (
     CATEGORIES,
+    LINE_END,
     MIN_SEEN,
     SPACE,
     Rewriting,
@@ -21,6 +25,7 @@ from easyfirst.model.tokenizer_vocabulary import (
 from easyfirst.treebank.raw_text import Paragraph, Token
 
 SCRIPT = TokenizerVocabulary({SPACE: 30, "a": 31, "b": 32}, Rewriting({}), False)
+LINES = TokenizerVocabulary({SPACE: 30, LINE_END: 31, "a": 32}, Rewriting({}), False)
 
 
 def paragraph(text: str, *sentences: list[Token]) -> Paragraph:
@@ -33,10 +38,11 @@ def test_the_categories_are_those_of_unicode() -> None:
 
 def test_the_alphabet_is_what_is_seen_often() -> None:
     vocabulary = TokenizerVocabulary.of([paragraph("abba c\u00a0c", [Token(0, 4, ("abba",))])], min_count=2)
-    assert list(vocabulary.alphabet) == [SPACE, "a", "b", "c"]
-    assert list(vocabulary.alphabet.values()) == [30, 31, 32, 33]
+    assert list(vocabulary.alphabet) == [SPACE, LINE_END, "a", "b", "c"]
+    assert list(vocabulary.alphabet.values()) == [30, 31, 32, 33, 34]
     assert list(TokenizerVocabulary.of([paragraph("abb", [Token(0, 3, ("abb",))])], min_count=2).alphabet) == [
         SPACE,
+        LINE_END,
         "b",
     ]
 
@@ -67,6 +73,8 @@ def test_tokens_that_mostly_have_the_same_parts_are_known() -> None:
     assert parts_of(("it", "s"), ("its",)) == {}  # it depends
     assert parts_of(("ab", "c"), ("a", "bc")) == {}
     assert parts_of(("plumber", "s"), times=MIN_SEEN - 1) == {}  # a slip or two
+    assert parts_of(("has", "n't"), ("world", "'s")) == {"hasn't": (3, 3), "world's": (5, 2), "hasnt": (3, 2)}
+    assert parts_of(("we", "'re"), ("were",)) == {"we're": (2, 3)}  # *were* is another word
     assert parts_of(("\u0130", "m")) == {"\u0130m": (1, 1)}  # its lower case has one character more
 
 
@@ -96,6 +104,17 @@ def test_white_space_of_every_kind_is_one_space() -> None:
     assert characters.lengths == [3, 3]
 
 
+@given(st.lists(st.text("a \n\t", min_size=1).map(str.strip).filter(bool), min_size=1))
+def test_a_line_end_is_read_if_it_is_in_the_alphabet(texts: list[str]) -> None:
+    characters = LINES.read(texts)
+    expected = [re.sub(r"\s+", lambda run: "\n" if "\n" in run[0] else " ", text) for text in texts]
+    assert characters.rows.tolist() == [LINES.alphabet[c] for text in expected for c in text]
+    spaces = SCRIPT.read(texts)
+    assert characters.positions.tolist() == spaces.positions.tolist()
+    assert characters.is_space.tolist() == spaces.is_space.tolist()
+    assert characters.categories.tolist() == spaces.categories.tolist()
+
+
 def test_half_a_surrogate_pair_is_an_error() -> None:
     with pytest.raises(InputError, match=r"'\\ud800' is not valid Unicode"):
         SCRIPT.read(["a\ud800"])
@@ -115,12 +134,15 @@ def test_every_character_that_is_no_space_is_there(texts: list[str]) -> None:
 def test_it_can_be_written_and_read() -> None:
     vocabulary = TokenizerVocabulary({SPACE: 30, "\u0301": 31}, Rewriting({"m": ("", "dem")}), True, {"im": (1, 1)})
     assert TokenizerVocabulary.from_dict(vocabulary.to_dict()) == vocabulary
+    more = replace(LINES, whole=frozenset(["a", "b"]), lengths=SentenceLengths(30, 50, 12))
+    assert TokenizerVocabulary.from_dict(more.to_dict()) == more
 
 
-def test_one_without_parts_can_be_read() -> None:
-    """They were written so up to version 0.2."""
+def test_one_without_parts_whole_words_and_lengths_can_be_read() -> None:
+    """They were written without parts up to version 0.2, and without the others up to 0.3."""
     values = SCRIPT.to_dict()
-    del values["parts"]
+    del values["parts"], values["whole"]
+    assert "sentence_lengths" not in values
     assert TokenizerVocabulary.from_dict(values) == SCRIPT
 
 
@@ -139,6 +161,10 @@ def test_one_without_parts_can_be_read() -> None:
         {"parts": {"im": [2, 0]}},
         {"parts": {"im": [0.5, 1.5]}},
         {"parts": {"im": 2}},
+        {"whole": "ab"},
+        {"whole": [1]},
+        {"sentence_lengths": 3},
+        {"sentence_lengths": {"long": 1, "usual": -1, "excess": 2}},
     ],
 )
 def test_what_is_damaged_is_refused(change: dict[str, object]) -> None:

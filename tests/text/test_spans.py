@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -9,7 +11,7 @@ from hypothesis import strategies as st
 from easyfirst.model.tokenizer_vocabulary import SPACE, Rewriting, TokenizerVocabulary
 from easyfirst.nn.tokenizer_network import INSIDE, TOKEN_END, WORD_END
 from easyfirst.text import spans
-from easyfirst.text.spans import find_spans, whole_signs
+from easyfirst.text.spans import find_spans, whole_signs, whole_words
 
 SCRIPT = TokenizerVocabulary({SPACE: 30}, Rewriting({}), False)
 
@@ -47,6 +49,44 @@ def test_a_sign_is_never_parted() -> None:
     characters = SCRIPT.read(["".join(signs)])
     boundaries = whole_signs(characters, np.full(len(characters.rows), TOKEN_END))
     assert tokens_of(["".join(signs)], boundaries.tolist()) == [signs]
+
+
+KNOWN = frozenset(["front", "aab", "ba\u0301", "don"])
+
+
+def cut_words(texts: list[str], boundaries: list[int]) -> list[int]:
+    return whole_words("".join(texts), SCRIPT.read(texts), np.array(boundaries), KNOWN).tolist()
+
+
+def test_known_words_are_not_cut() -> None:
+    assert cut_words(["front x"], [0, 0, WORD_END, 0, TOKEN_END, 0, TOKEN_END]) == [0, 0, 0, 0, TOKEN_END, 0, TOKEN_END]
+    assert cut_words(["FRONT"], [TOKEN_END] * 5) == [0, 0, 0, 0, TOKEN_END]
+    assert cut_words(["afront"], [WORD_END] * 6) == [WORD_END] * 6  # another word
+
+
+def test_letters_beside_an_apostrophe_are_not_a_word() -> None:
+    for text in ("don't", "don\N{RIGHT SINGLE QUOTATION MARK}t", "'don"):
+        given_boundaries = [WORD_END] * len(text)
+        assert cut_words([text], given_boundaries) == given_boundaries
+    assert cut_words(["don't x", "don"], [WORD_END] * 10) == [WORD_END] * 7 + [INSIDE, INSIDE, WORD_END]
+
+
+@settings(deadline=None)
+@given(st.lists(st.text("ab' \u0301", min_size=1).map(str.strip).filter(bool), min_size=1, max_size=4), st.data())
+def test_exactly_the_boundaries_inside_known_words_go(texts: list[str], data: st.DataObject) -> None:
+    sizes = SCRIPT.read(texts).lengths
+    predicted = [data.draw(st.lists(st.integers(0, 2), min_size=n, max_size=n)) for n in sizes]
+    found = cut_words(texts, [label for labels in predicted for label in labels])
+    expected: list[int] = []
+    for text, labels in zip(texts, predicted, strict=True):  # each text by itself
+        inside = [match.span() for match in re.finditer(r"[ab\u0301]+", " ".join(text.split()))]
+        for first, after in inside:
+            word = " ".join(text.split())
+            beside = word[max(first - 1, 0) : first] + word[after : after + 1]
+            if word[first:after] in KNOWN and "'" not in beside:
+                labels[first : after - 1] = [INSIDE] * (after - 1 - first)
+        expected += labels
+    assert found == expected
 
 
 texts_of = st.lists(st.text(" \n\u00a0ab\u0301", min_size=1).map(str.strip).filter(bool), min_size=1, max_size=4)

@@ -5,11 +5,14 @@ from __future__ import annotations
 from dataclasses import replace
 from itertools import product
 
+import numpy as np
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from easyfirst.errors import InputError
+from easyfirst.model.sentence_lengths import SentenceLengths
+from easyfirst.model.tokenizer_store import initial_tokenizer
 from easyfirst.model.tokenizer_vocabulary import TokenizerVocabulary
 from easyfirst.text import tokenizing as module
 from easyfirst.text.sentences import MAX_SENTENCE_WORDS
@@ -133,3 +136,58 @@ def test_known_tokens_have_their_parts_whatever_the_network_says(bias: list[int]
 def test_half_a_surrogate_pair_is_refused() -> None:
     with pytest.raises(InputError, match="surrogate"):
         TOKENIZERS[0].tokenize("a \ud83d b")
+
+
+def reading_lines(seed: int) -> Tokenizer:
+    """A tokenizer whose network reads line ends."""
+    model = random_model(seed)
+    alphabet = {**model.vocabulary.alphabet, "\n": 30 + len(model.vocabulary.alphabet)}
+    vocabulary = replace(model.vocabulary, alphabet=alphabet)
+    arrays = initial_tokenizer(model.config, vocabulary, np.random.default_rng(seed))
+    arrays["question.weights"] *= 5
+    return Tokenizer(replace(model, vocabulary=vocabulary, arrays=arrays))
+
+
+@settings(deadline=None, max_examples=50)
+@given(st.integers(0, 3), st.text("ab. \n\r\u2028-"))
+@example(0, "a\r\nb")
+@example(0, "a\u2028\u2028b\r")
+def test_no_character_is_lost_when_lines_are_read(seed: int, text: str) -> None:
+    assert_sound(text, reading_lines(seed).tokenize(text))
+
+
+def test_line_ends_are_read_unless_a_paragraph_is_wrapped() -> None:
+    one, other = "ab c. " * 11 + "d", "gf ab."
+    tokenizers = [reading_lines(seed) for seed in range(20)]
+
+    def found(tokenizer: Tokenizer, text: str) -> list[list[tuple[str, ...]]]:
+        return [[token.words for token in sentence] for sentence in tokenizer.tokenize(text)]
+
+    assert all(found(tokenizer, f"{one}\n{other}") == found(tokenizer, f"{one} {other}") for tokenizer in tokenizers)
+    ends = ("\n", "\r\n", "\u2028", " \n ")
+    differs = [found(tokenizer, f"{other}\n{one}") != found(tokenizer, f"{other} {one}") for tokenizer in tokenizers]
+    assert any(differs)
+    for tokenizer in tokenizers:
+        assert all(found(tokenizer, f"{other}{end}{one}") == found(tokenizer, f"{other}\n{one}") for end in ends)
+
+
+def test_known_words_are_whole_whatever_the_network_says() -> None:
+    model = random_model(1)
+    model.arrays["boundary.bias"][:] = [0, 1000, 0]
+    model.arrays["question.bias"][:] = [-1000, 1000]  # every token is rewritten
+    model = replace(model, vocabulary=replace(model.vocabulary, whole=frozenset(["cab", "gab"])))
+    sentence = Tokenizer(model).tokenize("Cab gab gabb dab")[0]
+    assert [token.words for token in sentence] == [("Cab",), ("gab",), ("gabx", "yz"), ("dax", "yz")]
+
+
+def test_a_long_text_without_sentence_ends_is_cut_by_length() -> None:
+    model = random_model(1)
+    model.arrays["boundary.bias"][:] = [1000, 0, 0]
+    model.arrays["question.weights"][:] = 0
+    model.arrays["question.bias"][:] = [-8, -1000]
+    text = "fed gab dec " * 200
+    assert max(map(len, Tokenizer(model).tokenize(text))) == MAX_SENTENCE_WORDS
+    model = replace(model, vocabulary=replace(model.vocabulary, lengths=SentenceLengths(long=20, usual=20, excess=5)))
+    sentences = Tokenizer(model).tokenize(text)
+    assert 20 <= max(map(len, sentences)) <= 60
+    assert_sound(text, sentences)

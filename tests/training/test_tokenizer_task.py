@@ -11,10 +11,9 @@ import pytest
 import torch
 
 from easyfirst.errors import DataError
-from easyfirst.model.settings import TrainingSettings
-from easyfirst.model.tokenizer_config import TokenizerConfig
+from easyfirst.model.tokenizer_config import TokenizerConfig, TokenizerTraining
 from easyfirst.model.tokenizer_store import load_tokenizer
-from easyfirst.model.tokenizer_vocabulary import TokenizerVocabulary
+from easyfirst.model.tokenizer_vocabulary import LINE_END, TokenizerVocabulary
 from easyfirst.nn.activations import overflow_is_fine
 from easyfirst.nn.tokenizer_network import INSIDE, REWRITTEN, SENTENCE_END, TOKEN_END, WORD_END
 from easyfirst.text.tokenizing import Tokenizer
@@ -26,7 +25,7 @@ from easyfirst.treebank.raw_text import Paragraph, Token, read_paragraphs
 from easyfirst.treebank.sentence import Sentence
 
 NETWORK = TokenizerConfig(character_dim=8, hidden_dim=12, token_dim=8, min_count=1)
-TRAINING = TrainingSettings()
+TRAINING = TokenizerTraining(augmentation=0)
 NAMES = ["Ann", "Bob", "Cid", "Dora"]
 VERBS = ["sees", "hears", "likes"]
 
@@ -122,8 +121,8 @@ def test_stretches_are_the_corpus_in_another_order(tmp_path: Path, monkeypatch: 
     task = TokenizerTask(treebank(40, 1), NETWORK, TRAINING)
     corpus = task._corpus
     stretches = list(corpus.stretches(np.random.default_rng(3)))
-    assert [token for begin, end in stretches for token in range(begin, end)] == list(range(len(corpus.first)))
-    assert max(corpus.last[end - 1] - corpus.first[begin] for begin, end in stretches) < 60 + 10
+    assert [token for _, begin, end in stretches for token in range(begin, end)] == list(range(len(corpus.first)))
+    assert max(corpus.last[end - 1] - corpus.first[begin] for _, begin, end in stretches) < 60 + 10
     batches = list(task.batches(np.random.default_rng(3)))
     assert sum(len(batch.first) for batch in batches) == len(corpus.first)
     assert sum(batch.answers[:, SENTENCE_END].sum() for batch in batches) == 40
@@ -136,11 +135,37 @@ def test_stretches_are_the_corpus_in_another_order(tmp_path: Path, monkeypatch: 
         assert sum(batch.n_tokens) == len(batch.first)
 
 
-def test_chance_is_in_the_generator_only(tmp_path: Path) -> None:
-    task = TokenizerTask(treebank(30, 1), NETWORK, TRAINING)
+@pytest.mark.parametrize("share", [0, 0.5])
+def test_chance_is_in_the_generator_only(share: float) -> None:
+    task = TokenizerTask(treebank(30, 1), NETWORK, TokenizerTraining(augmentation=share))
     one, same, other = (list(task.batches(np.random.default_rng(seed))) for seed in (1, 1, 2))
     assert all(np.array_equal(a.characters, b.characters) for a, b in zip(one, same, strict=True))
     assert not all(np.array_equal(a.characters, b.characters) for a, b in zip(one, other, strict=False))
+
+
+def test_augmented_paragraphs_are_added() -> None:
+    sentences = treebank(40, 1)
+    n_tokens = [
+        sum(len(batch.first) for batch in task.batches(np.random.default_rng(1)))
+        for task in (TokenizerTask(sentences, NETWORK, TokenizerTraining(augmentation=share)) for share in (0, 0.5, 1))
+    ]
+    assert n_tokens[0] < n_tokens[1] < n_tokens[2]
+
+
+def test_paragraphs_are_joined_by_spaces_or_line_ends(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "UNKNOWN_PROB", 0)
+    monkeypatch.setattr(module, "JOIN_PROB", 1)
+    monkeypatch.setattr(module, "MAX_STRETCH", 10_000)
+    task = TokenizerTask(treebank(40, 1), NETWORK, TRAINING)
+    line_end = task.vocabulary.alphabet[LINE_END]
+    n_found = 0
+    for prob in (0, 1):
+        monkeypatch.setattr(module, "LINE_END_PROB", prob)
+        for batch in task.batches(np.random.default_rng(1)):
+            rows = np.flatnonzero(batch.characters == line_end)
+            n_found += len(rows)
+            assert set(rows.tolist()) <= {int(last) + 1 for last in batch.last[batch.answers[:, SENTENCE_END] == 1]}
+        assert bool(n_found) == bool(prob)
 
 
 def test_the_loss_does_not_depend_on_how_a_batch_is_packed(tmp_path: Path) -> None:
@@ -151,6 +176,7 @@ def test_the_loss_does_not_depend_on_how_a_batch_is_packed(tmp_path: Path) -> No
     with overflow_is_fine(), pytest.MonkeyPatch.context() as patch:
         patch.setattr(module, "UNKNOWN_PROB", 0)
         patch.setattr(module, "LEFT_OUT_PROB", 0)
+        patch.setattr(module, "LINE_END_PROB", 0)
         patch.setattr(module, "VERSION_PROBS", (1, 0, 0))
         for stretch in stretches:
             loss, n = task.loss(parameters, task._batch([stretch], np.random.default_rng(1)), lambda x: x)
@@ -163,7 +189,7 @@ def test_the_loss_does_not_depend_on_how_a_batch_is_packed(tmp_path: Path) -> No
 def test_it_learns_a_small_language(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "MIN_BATCH_CHARACTERS", 200)
     monkeypatch.setattr(module, "MAX_STRETCH", 80)
-    training = TrainingSettings(epochs=8, learning_rate=0.03, dropout=0.1, averaging=0.9)
+    training = TokenizerTraining(augmentation=0, epochs=8, learning_rate=0.03, dropout=0.1, averaging=0.9)
     task = TokenizerTask(treebank(100, 1), NETWORK, training, dev=treebank(20, 2), out=tmp_path / "tokenizer")
     history = TrainingLoop(task, tmp_path / "run").run(Silent())
     assert max(metrics["dev"]["words"] for metrics in history) > 99
@@ -181,9 +207,10 @@ def test_it_learns_a_small_language(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     ]
 
 
-def test_a_resumed_run_is_the_same_run(tmp_path: Path) -> None:
+@pytest.mark.parametrize("share", [0, 0.5])
+def test_a_resumed_run_is_the_same_run(tmp_path: Path, share: float) -> None:
     def task(name: str) -> TokenizerTask:
-        training = TrainingSettings(epochs=2)
+        training = TokenizerTraining(augmentation=share, epochs=2)
         return TokenizerTask(treebank(20, 1), NETWORK, training, dev=treebank(5, 2), out=tmp_path / name)
 
     class Stop(Exception):  # noqa: N818 (it stops a run and is no error)

@@ -80,6 +80,10 @@ def train(
     no_spaces: Annotated[
         bool, Option("--no-spaces", help="For the tokenizer: the treebank's language is written without spaces.")
     ] = False,
+    text: Annotated[
+        Path | None,
+        Option(metavar="FILE", help="For the tokenizer: plain text, whose frequent words are not split."),
+    ] = None,
     epochs: Annotated[
         int | None,
         Option(
@@ -154,6 +158,7 @@ def train(
         max_vectors=max_embeddings,
         vector_bits=embedding_bits,
         licence=licence,
+        text=text,
         holds_out=not no_dev,
     )
     pipeline = _pipeline(job, config, tables, parts, gold_tags=gold_tags, no_spaces=no_spaces)
@@ -202,6 +207,8 @@ def _pipeline(
         raise ConfigError("--gold-tags is for models with a tagger; without one, the parser learns from them anyway")
     if no_spaces and "tokenizer" not in named:
         raise ConfigError("--no-spaces is for the tokenizer, which is not trained; leave it out, or name it in --parts")
+    if job.text is not None and "tokenizer" not in named:
+        raise ConfigError("--text is for the tokenizer, which is not trained; leave it out, or name it in --parts")
     return PipelineConfig(
         parts=named,
         parser=config,

@@ -1,12 +1,13 @@
-"""The tokenizer's vocabulary: characters, multiword tokens, and whether tokens contain spaces."""
+"""The tokenizer's vocabulary: characters, known tokens, whether tokens contain spaces, and how long sentences are."""
 
 from __future__ import annotations
 
 import unicodedata
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from itertools import accumulate
 from typing import Any
 
 import numpy as np
@@ -14,10 +15,13 @@ import numpy as np
 from easyfirst.errors import InputError
 from easyfirst.json_values import checking, distinct_strings, list_of, scalar, table
 from easyfirst.model.lexicon import numbered
+from easyfirst.model.sentence_lengths import SentenceLengths
+from easyfirst.model.whole_tokens import NO_APOSTROPHES, find_whole_tokens
 from easyfirst.nn.arrays import Bools, Ints
 from easyfirst.treebank.raw_text import Paragraph
 
 SPACE = " "
+LINE_END = "\n"
 MIN_SHARE = 2 / 3  # a token is always split the same way if at least this share of its occurrences is
 MIN_SEEN = 5  # the minimal number of such occurrences: *plumbers* split as *plumber's* is a typo, not a rule
 CATEGORIES = (
@@ -26,6 +30,7 @@ CATEGORIES = (
 )
 """Unicode's general categories. Each has a row in the character table, for characters outside the alphabet, whose rows
 follow."""
+N_LETTER_CATEGORIES = 8  # the first categories: letters, and marks on them
 _ROW_OF_CATEGORY = {category: row for row, category in enumerate(CATEGORIES)}
 _JOINER = "\u200d"
 _FLAG_LETTERS = range(0x1F1E6, 0x1F200)
@@ -109,7 +114,7 @@ def lowered(form: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Characters:
-    """Texts as the tokenizer reads them, concatenated, with one space for each run of white space."""
+    """Texts as the tokenizer reads them, concatenated, with one space or line end for each run of white space."""
 
     rows: Ints  # in the character table
     categories: Ints  # the row of each character's category
@@ -123,16 +128,26 @@ class Characters:
 class TokenizerVocabulary:
     """The alphabet and the multiword tokens of a language."""
 
-    alphabet: Mapping[str, int]  # character -> row, after those of the categories; all white space is a space
+    alphabet: Mapping[str, int]  # character -> row, after those of the categories; white space is a space or a line end
     rewriting: Rewriting
     has_inner_spaces: bool  # whether some tokens contain white space
     parts: Mapping[str, tuple[int, ...]] = field(default_factory=dict[str, tuple[int, ...]])
     """The lengths of the words of tokens (in lower case) that are usually split the same way into substrings: English
     ``cannot`` is ``can`` and ``not``."""
+    whole: frozenset[str] = frozenset()  # words (in lower case) that are never split
+    lengths: SentenceLengths | None = None  # None: no sentence is too long
+
+    @property
+    def reads_lines(self) -> bool:
+        """Whether the network sees where lines end; otherwise a line end is a space. Older models do not."""
+        return LINE_END in self.alphabet
 
     @classmethod
-    def of(cls, paragraphs: Iterable[Paragraph], *, min_count: int) -> TokenizerVocabulary:
-        """Collect the characters that occur at least ``min_count`` times, and the multiword tokens."""
+    def of(
+        cls, paragraphs: Sequence[Paragraph], *, min_count: int, known: Mapping[str, int] | None = None
+    ) -> TokenizerVocabulary:
+        """Collect the characters that occur at least ``min_count`` times, the known tokens and the lengths of
+        sentences. ``known``: the frequencies of words in other text."""
         counts: Counter[str] = Counter()
         rewritten: list[tuple[str, tuple[str, ...]]] = []
         seen: dict[str, Counter[tuple[int, ...]]] = defaultdict(Counter)
@@ -147,11 +162,14 @@ class TokenizerVocabulary:
                     seen[lowered(form)][()] += 1  # its words are not substrings
                 else:
                     seen[lowered(form)][tuple(map(len, token.words))] += 1
-        known = [character for character, n in counts.items() if n >= min_count and not character.isspace()]
-        known.sort(key=lambda character: (-counts[character], character))
+        often = [character for character, n in counts.items() if n >= min_count and not character.isspace()]
+        often.sort(key=lambda character: (-counts[character], character))
         parts = {form: lengths for form, ways in sorted(seen.items()) if (lengths := _usual_parts(form, ways))}
-        alphabet = numbered([SPACE, *known], len(CATEGORIES))
-        return cls(alphabet, Rewriting.of(rewritten), has_inner_spaces, parts)
+        parts |= {form: lengths for form, lengths in _without_apostrophes(parts) if form not in seen}
+        alphabet = numbered([SPACE, LINE_END, *often], len(CATEGORIES))
+        whole = find_whole_tokens(paragraphs, known)
+        lengths = SentenceLengths.of([len(sentence) for p in paragraphs for sentence in p.sentences])
+        return cls(alphabet, Rewriting.of(rewritten), has_inner_spaces, parts, whole, lengths)
 
     def read(self, texts: Sequence[str]) -> Characters:
         """Encode texts, which must not be empty and neither start nor end with white space."""
@@ -165,6 +183,8 @@ class TokenizerVocabulary:
         is_space = (traits == _IS_SPACE)[kinds]
         is_kept = ~is_space
         is_kept[1:] |= ~is_space[:-1]
+        if self.reads_lines:
+            kinds = _with_line_ends(kinds, is_space, is_line_end=(different == ord(LINE_END))[kinds])
         kinds = kinds[is_kept]
         ends = np.cumsum(is_kept)[np.cumsum([len(text) for text in texts]) - 1]
         lengths = np.diff(ends, prepend=0).tolist()
@@ -174,8 +194,9 @@ class TokenizerVocabulary:
 
     def _look_up(self, characters: Sequence[str]) -> tuple[Ints, Ints, Ints]:
         """Return the rows, categories and traits of characters."""
-        known = [SPACE if character.isspace() else character for character in characters]
-        categories = [_ROW_OF_CATEGORY[unicodedata.category(character)] for character in known]
+        line_end = LINE_END if self.reads_lines else SPACE
+        known = [c if not c.isspace() else line_end if c == LINE_END else SPACE for c in characters]
+        categories = [_ROW_OF_CATEGORY["Zs" if c == LINE_END else unicodedata.category(c)] for c in known]
         rows = [self.alphabet.get(character, category) for character, category in zip(known, categories, strict=True)]
         traits = [_trait_of(character) for character in characters]
         return np.array(rows), np.array(categories), np.array(traits, dtype=np.int64)
@@ -187,6 +208,8 @@ class TokenizerVocabulary:
             "rewriting": self.rewriting.to_dict(),
             "has_inner_spaces": self.has_inner_spaces,
             "parts": {form: list(lengths) for form, lengths in self.parts.items()},
+            "whole": sorted(self.whole),
+            **({} if self.lengths is None else {"sentence_lengths": self.lengths.to_dict()}),
         }
 
     @classmethod
@@ -200,11 +223,14 @@ class TokenizerVocabulary:
             parts = {form: tuple(list_of(int, lengths, "parts")) for form, lengths in stored.items()}
             if any(len(form) != sum(lengths) or min(lengths, default=0) < 1 for form, lengths in parts.items()):
                 raise ValueError("the parts of a token must be as long as the token")
+            lengths = values.get("sentence_lengths")
             return cls(
                 numbered(characters, len(CATEGORIES)),
                 Rewriting.from_dict(table(values["rewriting"], "rewriting")),
                 scalar(bool, values["has_inner_spaces"], "has_inner_spaces"),
                 parts,
+                frozenset(list_of(str, values.get("whole", []), "whole")),
+                None if lengths is None else SentenceLengths.from_dict(lengths),
             )
 
 
@@ -218,6 +244,26 @@ def _usual_parts(form: str, ways: Counter[tuple[int, ...]]) -> tuple[int, ...] |
     lengths, n = ways.most_common(1)[0]
     is_usual = len(lengths) > 1 and n >= max(MIN_SEEN, MIN_SHARE * ways.total())
     return lengths if is_usual and sum(lengths) == len(form) else None
+
+
+def _without_apostrophes(parts: Mapping[str, tuple[int, ...]]) -> Iterator[tuple[str, tuple[int, ...]]]:
+    """Yield tokens without their apostrophes, with the lengths of their words: *hasnt* is split like *hasn't*. A last
+    word of one letter is left out: *worlds* is rarely *world's*."""
+    for form, lengths in parts.items():
+        ends = list(accumulate(lengths))
+        words = [form[end - n : end].translate(NO_APOSTROPHES) for n, end in zip(lengths, ends, strict=True)]
+        if "".join(words) != form and all(words) and len(words[-1]) > 1:
+            yield "".join(words), tuple(map(len, words))
+
+
+def _with_line_ends(kinds: Ints, is_space: Bools, *, is_line_end: Bools) -> Ints:
+    """Return the kinds of characters, with a line end as the first character of a run of white space that has one."""
+    kinds = kinds.copy()
+    begins = np.flatnonzero(is_space & ~np.append(False, is_space[:-1]))
+    line_ends = np.flatnonzero(is_line_end)
+    if len(line_ends):
+        kinds[begins[np.searchsorted(begins, line_ends, side="right") - 1]] = kinds[line_ends[0]]
+    return kinds
 
 
 def _trait_of(character: str) -> int:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import dataclass
 
 import numpy as np
 
-from easyfirst.model.tokenizer_vocabulary import Characters
+from easyfirst.model.tokenizer_vocabulary import N_LETTER_CATEGORIES, Characters
+from easyfirst.model.whole_tokens import APOSTROPHES
 from easyfirst.nn.arrays import Bools, Ints
 from easyfirst.nn.tokenizer_network import INSIDE, TOKEN_END
 
@@ -41,6 +43,30 @@ def find_spans(characters: Characters, boundaries: Ints, *, has_inner_spaces: bo
 def whole_signs(characters: Characters, boundaries: Ints) -> Ints:
     """Return the predictions without boundaries inside grapheme clusters."""
     return np.where(np.append(characters.is_bound[1:], False), INSIDE, boundaries)
+
+
+def whole_words(text: str, characters: Characters, boundaries: Ints, known: Collection[str]) -> Ints:
+    """Return the predictions without boundaries inside words of letters that are known whole.
+
+    An apostrophe beside the letters makes them part of something else: *don* may be a word, *don't* is two.
+    """
+    boundaries = boundaries.copy()
+    places = characters.positions
+    is_letter = characters.categories < N_LETTER_CATEGORIES
+    begins_text = np.zeros(len(places) + 1, dtype=np.bool_)
+    begins_text[np.cumsum([0, *characters.lengths])] = True
+    continues = is_letter & np.append(False, is_letter[:-1]) & ~begins_text[:-1]  # the word of the letter before
+    for row in np.flatnonzero((boundaries[:-1] != INSIDE) & continues[1:]).tolist():
+        first, after = row, row + 2
+        while continues[first]:
+            first -= 1
+        while after < len(places) and continues[after]:
+            after += 1
+        beside = text[places[first] - 1 : places[first]] * (not begins_text[first])
+        beside += text[places[after - 1] + 1 : places[after - 1] + 2] * (not begins_text[after])
+        if text[places[first] : places[after - 1] + 1].lower() in known and not set(beside) & set(APOSTROPHES):
+            boundaries[first : after - 1] = INSIDE
+    return boundaries
 
 
 def _cut_long(ends: Bools) -> Bools:

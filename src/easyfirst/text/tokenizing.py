@@ -1,7 +1,8 @@
 """The tokenizer: splits texts into sentences of tokens with their positions.
 
-Paragraphs are tokenized separately: a blank line always ends a sentence, while a single line break is ordinary white
-space. Nothing is lost: every character that is not white space is in exactly one token.
+Paragraphs are tokenized separately: a blank line always ends a sentence. What the end of a line means depends on the
+text: the line ends of a wrapped paragraph are spaces, and the network decides about others. Nothing is lost: every
+character that is not white space is in exactly one token.
 """
 
 from __future__ import annotations
@@ -21,9 +22,11 @@ from easyfirst.nn.arrays import Bools, Ints
 from easyfirst.nn.namespace import NUMPY
 from easyfirst.nn.sequences import span_states
 from easyfirst.nn.tokenizer_network import REWRITTEN, SENTENCE_END, WORD_END, tokenizer_of
+from easyfirst.text.lines import unwrap
+from easyfirst.text.long_sentences import sentence_ends
 from easyfirst.text.part_networks import tokenizer_network
 from easyfirst.text.sentences import TokenizedText, cut
-from easyfirst.text.spans import Spans, find_spans, whole_signs
+from easyfirst.text.spans import Spans, find_spans, whole_signs, whole_words
 from easyfirst.text.windows import read_in_windows
 from easyfirst.treebank.raw_text import Token
 
@@ -35,6 +38,7 @@ CHARACTER_WINDOW = {"size": 400, "context": 25}
 TOKEN_WINDOW = {"size": 100, "context": 20}
 _NOT_SPACE = re.compile(r"\S")
 _PARAGRAPH_END = re.compile(r"\n\s*\n|\u2029")
+_LINE_ENDS = dict.fromkeys(map(ord, "\r\v\f\x85\u2028"), "\n")  # what else ends a line
 
 Sentences = list[list[Token]]
 
@@ -44,6 +48,7 @@ class _Paragraph:
     """A paragraph of a text and the sentences found in it so far."""
 
     text: str
+    shown: str  # the text as the network reads it: wrapped lines are joined
     begin: int  # of the part that has not been read yet
     end: int
     sentences: Sentences = field(default_factory=list[list[Token]])
@@ -51,7 +56,7 @@ class _Paragraph:
     @property
     def piece(self) -> str:
         """The next piece to read; neither its first nor its last character is white space."""
-        return self.text[self.begin : min(self.begin + MAX_PIECE, self.end)].rstrip()
+        return self.shown[self.begin : min(self.begin + MAX_PIECE, self.end)].rstrip()
 
     def accept(self, sentences: Sentences, piece: str) -> None:
         """Add the sentences of a piece, except those at its end that more context might change. If these are more than
@@ -83,7 +88,8 @@ class Tokenizer:
 
     def tokenize_all(self, texts: Sequence[str]) -> list[Sentences]:
         """Return the sentences of each text. Each is tokenized independently of the others."""
-        paragraphs = [list(_paragraphs_of(text)) for text in texts]
+        reads_lines = self.model.vocabulary.reads_lines
+        paragraphs = [list(_paragraphs_of(text, reads_lines=reads_lines)) for text in texts]
         waiting = [paragraph for of_text in paragraphs for paragraph in of_text][::-1]
         while waiting:
             batch: list[tuple[_Paragraph, str]] = []
@@ -112,6 +118,8 @@ class Tokenizer:
             **CHARACTER_WINDOW,
         )
         boundaries = whole_signs(characters, self._network.score_boundaries(h).argmax(axis=1))
+        if vocabulary.whole:
+            boundaries = whole_words("".join(piece for _, piece in batch), characters, boundaries, vocabulary.whole)
         spans = find_spans(characters, boundaries, has_inner_spaces=vocabulary.has_inner_spaces)
         vectors = span_states(NUMPY, h, spans.first, spans.last)
         scores = read_in_windows(
@@ -120,10 +128,10 @@ class Tokenizer:
             **TOKEN_WINDOW,
         )
         tokens = self._tokens_of(batch, characters, boundaries, spans, scores[:, REWRITTEN] > 0)
-        is_end = scores[:, SENTENCE_END] > 0
         begin = 0
         for (paragraph, piece), n in zip(batch, spans.lengths, strict=True):
-            paragraph.accept(_sentences_of(tokens[begin : begin + n], is_end[begin : begin + n]), piece)
+            is_end = sentence_ends(scores[begin : begin + n, SENTENCE_END], vocabulary.lengths)
+            paragraph.accept(_sentences_of(tokens[begin : begin + n], is_end), piece)
             begin += n
 
     def _tokens_of(
@@ -143,9 +151,12 @@ class Tokenizer:
         for k, word_ends in _word_ends(boundaries, spans).items():
             places = characters.positions[word_ends] + shift[k] + 1
             tokens[k] = _parted(tokens[k], texts[k], places.tolist())
-        rewriting, parts = self.model.vocabulary.rewriting, self.model.vocabulary.parts
+        vocabulary = self.model.vocabulary
+        rewriting, parts = vocabulary.rewriting, vocabulary.parts
         for k in np.flatnonzero(is_rewritten).tolist() if rewriting.rules else ():
-            tokens[k] = Token(starts[k], ends[k], rewriting.rewrite(texts[k][starts[k] : ends[k]]))
+            form = texts[k][starts[k] : ends[k]]
+            if lowered(form) not in vocabulary.whole:
+                tokens[k] = Token(starts[k], ends[k], rewriting.rewrite(form))
         # Some tokens have the same parts almost everywhere in the treebank: split them whatever the network predicts.
         for k, (token, text) in enumerate(zip(tokens, texts, strict=True)) if parts else ():
             if lengths := parts.get(lowered(text[token.start : token.end])):
@@ -171,17 +182,32 @@ def _parted(token: Token, text: str, places: Sequence[int]) -> Token:
 
 
 def _sentences_of(tokens: list[Token], is_end: Bools) -> Sentences:
-    """Return the sentences of a piece, whose last token always ends one."""
-    ends: list[int] = (np.flatnonzero(is_end[:-1]) + 1).tolist()
-    bounds = pairwise([0, *ends, len(tokens)])
+    """Return the sentences of a piece, given which tokens end one."""
+    ends: list[int] = (np.flatnonzero(is_end) + 1).tolist()
+    bounds = pairwise([0, *ends])
     return [sentence for begin, end in bounds for sentence in cut(tokens[begin:end])]
 
 
-def _paragraphs_of(text: str) -> Iterator[_Paragraph]:
+def _paragraphs_of(text: str, *, reads_lines: bool) -> Iterator[_Paragraph]:
+    parts: list[tuple[int, int]] = []
     begin = 0
     for end in [*(match.start() for match in _PARAGRAPH_END.finditer(text)), len(text)]:
         part = text[begin:end]
         if stripped := part.strip():
             first = begin + len(part) - len(part.lstrip())
-            yield _Paragraph(text, first, first + len(stripped))
+            parts.append((first, first + len(stripped)))
         begin = end
+    shown = _unwrapped(text, parts) if reads_lines else text
+    for first, last in parts:
+        yield _Paragraph(text, shown, first, last)
+
+
+def _unwrapped(text: str, parts: Sequence[tuple[int, int]]) -> str:
+    """Return a text of the same length with wrapped lines joined in these parts; old ends of lines are normalised."""
+    text = text.replace("\r\n", " \n").translate(_LINE_ENDS)
+    pieces: list[str] = []
+    at = 0
+    for first, last in parts:
+        pieces += [text[at:first], unwrap(text[first:last])]
+        at = last
+    return "".join([*pieces, text[at:]])

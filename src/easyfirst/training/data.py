@@ -22,6 +22,7 @@ from easyfirst.nn.arrays import Floats
 from easyfirst.nn.parser_network import TAG_KINDS
 from easyfirst.training.crossing import LiftedSentences
 from easyfirst.training.folds import deal
+from easyfirst.training.known_words import KnownWords, read_known_words
 from easyfirst.treebank.conllu import ConlluReader
 from easyfirst.treebank.projective import is_projective
 from easyfirst.treebank.scores import percent
@@ -46,6 +47,7 @@ class Job:
     vector_bits: int = 8  # the bits of each number in frozen vectors
     licence: str | None = None
     holds_out: bool = False  # without a dev treebank, hold out a tenth of the training treebank in its place
+    text: Path | None = None  # plain text, whose frequent words the tokenizer does not split
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,6 +81,7 @@ class TrainingData:
     note: str = ""  # a remark on the training data for the model's card
     has_predicted_tags: bool = False
     remarks: tuple[str, ...] = ()  # what users should know
+    known_words: KnownWords | None = None  # the frequent words of other text
 
     @classmethod
     def read(cls, job: Job, *, freeze_external: bool, needs_trees: bool = True) -> TrainingData:
@@ -98,7 +101,8 @@ class TrainingData:
                     f"no --dev: {len(dev.sentences):,} of {n_all:,} sentences are held out to choose the best epoch "
                     "and to calibrate; --no-dev learns from all of them"
                 )
-        data = cls(train, dev, remarks=tuple(remarks))
+        known = None if job.text is None else read_known_words(job.text)
+        data = cls(train, dev, known_words=known, remarks=tuple(remarks))
         if job.vectors is None:
             return data
         vectors = scaled(first_embeddings(read_embeddings(job.vectors), job.max_vectors))

@@ -120,15 +120,17 @@ class _Pipeline:
         return {part: trainers[part](data) for part in PARTS if part in self.config.parts}
 
     def _train_tokenizer(self, data: TrainingData) -> list[dict[str, Any]]:
-        config, training = self.config, self.config.tokenizer_training
+        config, training, words = self.config, self.config.tokenizer_training, data.known_words
+        text = {"text": words.sha256} if words else {}
         task = TokenizerTask(
             data.train.sentences,
             config.tokenizer,
             training,
             dev=data.dev.sentences if data.dev else None,
             spaces=config.spaces,
+            known=words.counts if words else None,
             out=self.job.out / TOKENIZER,
-            fingerprint={**data.fingerprint, TOKENIZER: asdict(config.tokenizer), "spaces": config.spaces},
+            fingerprint={**data.fingerprint, **text, TOKENIZER: asdict(config.tokenizer), "spaces": config.spaces},
         )
         report = self.progress.part(TOKENIZER, task.settings.epochs)
         return self._loop(task, _folder(self.job.out, TOKENIZER)).run(report)

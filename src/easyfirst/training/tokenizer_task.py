@@ -1,9 +1,9 @@
 """Tokenizer training: a :class:`~easyfirst.training.training_loop.Task` on the raw text of a treebank.
 
 The treebank is one long text, which is read in stretches: paragraphs, or parts of long ones. Data augmentation prepares
-the tokenizer for other texts: some paragraphs are joined, some stretches are in lower or upper case throughout, some
-characters are unknown, and some apostrophes are left out. White space is not varied, since the network sees only one
-kind of it.
+the tokenizer for other texts: some paragraphs are joined by a space or a line end, some stretches are in lower or upper
+case throughout, some characters are unknown, and some apostrophes are left out. Each epoch has further paragraphs,
+which show what treebanks lack (``easyfirst.training.augmentation``).
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence, Sized
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import torch
@@ -19,10 +19,9 @@ from torch import Tensor
 from torch.nn.functional import binary_cross_entropy_with_logits, cross_entropy
 
 from easyfirst.errors import DataError
-from easyfirst.model.settings import TrainingSettings
-from easyfirst.model.tokenizer_config import TokenizerConfig
+from easyfirst.model.tokenizer_config import TokenizerConfig, TokenizerTraining
 from easyfirst.model.tokenizer_store import TokenizerModel, initial_tokenizer, save_tokenizer
-from easyfirst.model.tokenizer_vocabulary import SPACE, Characters, TokenizerVocabulary, is_rewritten
+from easyfirst.model.tokenizer_vocabulary import LINE_END, SPACE, Characters, TokenizerVocabulary, is_rewritten
 from easyfirst.native.backend import Backend
 from easyfirst.nn import tokenizer_network as network
 from easyfirst.nn.arrays import Bools, Floats, Ints
@@ -30,6 +29,7 @@ from easyfirst.nn.sequences import Drop, Packing, span_states
 from easyfirst.nn.tokenizer_network import REWRITTEN, SENTENCE_END, TOKEN_END, WORD_END
 from easyfirst.text.sentences import sentences_of
 from easyfirst.text.tokenizing import Tokenizer
+from easyfirst.training.augmentation import Augmenter
 from easyfirst.training.supervised import SupervisedTask
 from easyfirst.training.torch_namespace import TORCH
 from easyfirst.treebank.alignment import SpannedText, align
@@ -39,6 +39,7 @@ from easyfirst.treebank.sentence import Sentence
 MAX_STRETCH = 300  # the largest number of characters that are read together
 BATCH_CHARACTERS, MIN_BATCH_CHARACTERS, MIN_BATCHES = 3000, 500, 100  # batches shrink to make up so many
 JOIN_PROB = 0.2  # the probability that a paragraph is joined with the next
+LINE_END_PROB = 0.5  # the probability that it is joined by a line end instead of a space
 VERSION_PROBS = (0.93, 0.05, 0.02)  # the probabilities of a stretch as it is, in lower case and in upper case
 UNKNOWN_PROB = 0.01  # the probability that a character is unknown
 APOSTROPHES = "'\N{RIGHT SINGLE QUOTATION MARK}"
@@ -56,6 +57,7 @@ class TokenizerCorpus:
     answers: Floats  # (n_tokens, N_QUESTIONS)
     is_paragraph_end: Bools  # (n_tokens,)
     is_apostrophe: Bools  # (n_characters,) inside a multiword token, but not at the end of a word
+    is_joint: Bools  # (n_characters,) between two paragraphs
 
     @classmethod
     def of(cls, paragraphs: Sequence[Paragraph], vocabulary: TokenizerVocabulary) -> TokenizerCorpus:
@@ -70,7 +72,7 @@ class TokenizerCorpus:
         last: list[int] = []
         answers: list[tuple[bool, bool]] = []
         is_paragraph_end: list[bool] = []
-        is_apostrophe = np.zeros(len(boundaries), dtype=np.bool_)
+        is_apostrophe, is_joint = np.zeros((2, len(boundaries)), dtype=np.bool_)
         begin = 0
         for paragraph in paragraphs:
             for sentence in paragraph.sentences:
@@ -88,6 +90,7 @@ class TokenizerCorpus:
                     boundaries[row_of[end - 1]] = TOKEN_END
             is_paragraph_end[-1] = True
             begin += len(paragraph.text) + 1
+            is_joint[last[-1] + 1 :][:1] = True
         return cls(
             (characters, vocabulary.read([lower]), vocabulary.read([upper])),
             boundaries,
@@ -96,9 +99,10 @@ class TokenizerCorpus:
             np.array(answers, dtype=np.float32),
             np.array(is_paragraph_end),
             is_apostrophe,
+            is_joint,
         )
 
-    def stretches(self, rng: np.random.Generator) -> Iterator[tuple[int, int]]:
+    def stretches(self, rng: np.random.Generator) -> Iterator[Stretch]:
         """Yield ranges of tokens that are read together: paragraphs, some joined, long ones cut at random places."""
         is_cut = self.is_paragraph_end & (rng.random(len(self.first)) >= JOIN_PROB)
         is_cut[-1] = True
@@ -106,9 +110,25 @@ class TokenizerCorpus:
         begin = 0
         for end, (last, cut) in enumerate(zip(self.last.tolist(), is_cut.tolist(), strict=True), 1):
             if cut or last - self.first[begin] >= limit:
-                yield begin, end
+                yield Stretch(self, begin, end)
                 begin = end
                 limit = rng.integers(MAX_STRETCH // 2, MAX_STRETCH, endpoint=True)
+
+
+class Stretch(NamedTuple):
+    """A range of the tokens of a corpus."""
+
+    corpus: TokenizerCorpus
+    begin: int
+    end: int
+
+    @property
+    def tokens(self) -> slice:
+        return slice(self.begin, self.end)
+
+    @property
+    def characters(self) -> slice:
+        return slice(int(self.corpus.first[self.begin]), int(self.corpus.last[self.end - 1]) + 1)
 
 
 def _word_ends(text: str, start: int, words: Sequence[str]) -> list[int]:
@@ -146,78 +166,90 @@ class TokenizerTask(SupervisedTask):
         self,
         sentences: Sequence[Sentence],
         config: TokenizerConfig,
-        training: TrainingSettings,
+        training: TokenizerTraining,
         *,
         dev: Sequence[Sentence] | None = None,
         spaces: str = "given",
+        known: Mapping[str, int] | None = None,
         out: Path | None = None,
         fingerprint: Mapping[str, Any] | None = None,
     ) -> None:
-        """``out``: the directory for the best tokenizer, if any; ``fingerprint``: see :class:`SupervisedTask`."""
+        """``known``: the frequencies of words in other text; ``out``: the directory for the best tokenizer, if any;
+        ``fingerprint``: see :class:`SupervisedTask`."""
         paragraphs = read_paragraphs(sentences, spaces=spaces)
         if not paragraphs:
             raise DataError("the treebank has no sentences; give one that has some")
         self.config = config
-        self.vocabulary = TokenizerVocabulary.of(paragraphs, min_count=config.min_count)
+        self.vocabulary = TokenizerVocabulary.of(paragraphs, min_count=config.min_count, known=known)
         arrays = initial_tokenizer(config, self.vocabulary, np.random.default_rng(training.seed))
         super().__init__(arrays, training, fingerprint)
         self.out = out
         self._corpus = TokenizerCorpus.of(paragraphs, self.vocabulary)
+        self._augmentation = training.augmentation
+        self._augmenter = Augmenter(paragraphs, known or {}) if training.augmentation else None
         self._dev = None if dev is None else (SpannedText.of(dev), raw_text(read_paragraphs(dev, spaces=spaces)))
 
     def batches(self, rng: np.random.Generator) -> Iterator[TokenizerBatch]:
-        """Yield one epoch of stretches in random order."""
+        """Yield one epoch of stretches in random order, and with them those of augmented paragraphs."""
         stretches = list(self._corpus.stretches(rng))
-        rng.shuffle(stretches)
+        augmented = self._augmenter.paragraphs(self._augmentation, rng) if self._augmenter else []
+        if augmented:
+            stretches += TokenizerCorpus.of(augmented, self.vocabulary).stretches(rng)
+        stretches = [stretches[k] for k in rng.permutation(len(stretches))]
         size = min(BATCH_CHARACTERS, max(len(self._corpus.boundaries) // MIN_BATCHES, MIN_BATCH_CHARACTERS))
-        batch: list[tuple[int, int]] = []
+        batch: list[Stretch] = []
         n = 0
-        for begin, end in stretches:
-            batch.append((begin, end))
-            n += self._corpus.last[end - 1] + 1 - self._corpus.first[begin]
+        for stretch in stretches:
+            batch.append(stretch)
+            n += stretch.characters.stop - stretch.characters.start
             if n >= size:
                 yield self._batch(batch, rng)
                 batch, n = [], 0
         if batch:
             yield self._batch(batch, rng)
 
-    def _batch(self, stretches: Sequence[tuple[int, int]], rng: np.random.Generator) -> TokenizerBatch:
-        corpus = self._corpus
-        spans = [(int(corpus.first[begin]), int(corpus.last[end - 1]) + 1) for begin, end in stretches]
-        apostrophes = [corpus.is_apostrophe[begin:end] for begin, end in spans]
+    def _batch(self, stretches: Sequence[Stretch], rng: np.random.Generator) -> TokenizerBatch:
+        apostrophes = [stretch.corpus.is_apostrophe[stretch.characters] for stretch in stretches]
         written = [np.flatnonzero(~some | (rng.random(len(some)) >= LEFT_OUT_PROB)) for some in apostrophes]
-        by_length = sorted(range(len(spans)), key=lambda k: -len(written[k]))
-        versions = [corpus.versions[k] for k in rng.choice(3, len(spans), p=VERSION_PROBS)]
-        sources = [(versions[k], spans[k][0] + written[k]) for k in by_length]
-        characters = np.concatenate([version.rows[part] for version, part in sources])
-        categories = np.concatenate([version.categories[part] for version, part in sources])
+        by_length = sorted(range(len(stretches)), key=lambda k: -len(written[k]))
+        versions = rng.choice(3, len(stretches), p=VERSION_PROBS)
+        sources = [
+            (stretches[k].corpus, int(versions[k]), stretches[k].characters.start + written[k]) for k in by_length
+        ]
+        read = [(corpus.versions[version], part) for corpus, version, part in sources]
+        characters = np.concatenate([version.rows[part] for version, part in read])
+        categories = np.concatenate([version.categories[part] for version, part in read])
+        is_joint = np.concatenate([corpus.is_joint[part] for corpus, _, part in sources])
+        is_line_end = is_joint & (rng.random(len(is_joint)) < LINE_END_PROB)
+        characters = np.where(is_line_end, self.vocabulary.alphabet[LINE_END], characters)
         characters = np.where(rng.random(len(characters)) < UNKNOWN_PROB, categories, characters)
         lengths = [len(written[k]) for k in by_length]
-        rows = np.flatnonzero(~np.concatenate([version.is_space[part] for version, part in sources]))
-        boundaries = np.concatenate([corpus.boundaries[part] for _, part in sources])[rows]
+        rows = np.flatnonzero(~np.concatenate([version.is_space[part] for version, part in read]))
+        boundaries = np.concatenate([corpus.boundaries[part] for corpus, _, part in sources])[rows]
         shifts = dict(zip(by_length, (np.cumsum(lengths) - lengths).tolist(), strict=True))
-        by_tokens = sorted(range(len(spans)), key=lambda k: stretches[k][0] - stretches[k][1])
-        parts = [slice(*stretches[k]) for k in by_tokens]
-        answers = np.concatenate([corpus.answers[part] for part in parts])
+        by_tokens = sorted(range(len(stretches)), key=lambda k: stretches[k].begin - stretches[k].end)
+        parts = [stretches[k] for k in by_tokens]
+        answers = np.concatenate([part.corpus.answers[part.tokens] for part in parts])
 
-        def places(characters: Ints) -> Ints:
+        def places(of: Sequence[Ints]) -> Ints:
             """Return where the first, or the last, characters of the tokens are in the batch."""
-            found = zip(by_tokens, parts, strict=True)
+            found = zip(by_tokens, of, strict=True)
             return np.concatenate(
-                [shifts[k] + np.searchsorted(written[k], characters[part] - spans[k][0]) for k, part in found]
+                [shifts[k] + np.searchsorted(written[k], rows - stretches[k].characters.start) for k, rows in found]
             )
 
         weights = np.ones_like(answers)
-        n_tokens = [part.stop - part.start for part in parts]
-        weights[np.cumsum(n_tokens) - 1, SENTENCE_END] = [corpus.is_paragraph_end[part.stop - 1] for part in parts]
+        n_tokens = [part.end - part.begin for part in parts]
+        is_known = [part.corpus.is_paragraph_end[part.end - 1] for part in parts]
+        weights[np.cumsum(n_tokens) - 1, SENTENCE_END] = is_known
         weights[:, REWRITTEN] = bool(self.vocabulary.rewriting.rules)
         return TokenizerBatch(
             characters=characters,
             lengths=lengths,
             rows=rows,
             boundaries=torch.from_numpy(boundaries),
-            first=places(corpus.first),
-            last=places(corpus.last),
+            first=places([part.corpus.first[part.tokens] for part in parts]),
+            last=places([part.corpus.last[part.tokens] for part in parts]),
             n_tokens=n_tokens,
             answers=torch.from_numpy(answers),
             weights=torch.from_numpy(weights),
