@@ -30,7 +30,7 @@ HELP = """Easy-first dependency parsing with hierarchical tree LSTMs.
 
 \b
   easyfirst parse --text "The fox jumps. It likes apples."
-  easyfirst parse --from text letters.txt -o letters.conllu
+  easyfirst parse letters.txt -o letters.conllu
   easyfirst train train.conllu --dev dev.conllu --out my-model --parts all
   easyfirst parse --model my-model input.conllu -o output.conllu
   easyfirst evaluate gold.conllu output.conllu
