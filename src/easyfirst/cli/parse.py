@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 import time
+import warnings
 from collections.abc import Iterator, Sequence
 from itertools import tee
 from typing import TYPE_CHECKING, Annotated
@@ -16,7 +17,7 @@ from easyfirst.cli.options import Format, constraints_reader
 from easyfirst.cli.outputs import Target, Writer, check_output, is_terminal, open_output, writes_terminal
 from easyfirst.cli.reports import reporting
 from easyfirst.cli.sources import SentenceFiles, TextFiles, open_inputs
-from easyfirst.errors import InputError
+from easyfirst.errors import InputError, LanguageWarning
 
 if TYPE_CHECKING:
     from easyfirst.constraints.arguments import ConstraintsOf
@@ -87,6 +88,8 @@ def parse(
     parser = load_model(model, warns=not quiet)
     if confidence:
         check_calibrated(parser, model)
+    if quiet:
+        warnings.simplefilter("ignore", LanguageWarning)
     is_quiet = quiet or text is not None
     tally = _Tally(parser.model.vocabulary)
     shows_progress = not is_quiet and is_terminal(sys.stderr) and not writes_terminal(output)
