@@ -20,7 +20,15 @@ if TYPE_CHECKING:
     from easyfirst.confidence.estimates import Confidence
     from easyfirst.constraints.annotations import constraints_of
     from easyfirst.constraints.records import Constraints
-    from easyfirst.errors import ConfigError, ConstraintError, DataError, EasyFirstError, InputError, ModelError
+    from easyfirst.errors import (
+        ConfigError,
+        ConstraintError,
+        DataError,
+        EasyFirstError,
+        InputError,
+        LanguageWarning,
+        ModelError,
+    )
     from easyfirst.parser import Parser, combine, load
     from easyfirst.parsing.derivation import Attachment
     from easyfirst.results.documents import Document
@@ -38,7 +46,10 @@ _NAMES = {
     "confidence.estimates": ("Confidence",),
     "constraints.annotations": ("constraints_of",),
     "constraints.records": ("Constraints",),
-    "errors": ("ConfigError", "ConstraintError", "DataError", "EasyFirstError", "InputError", "ModelError"),
+    "errors": (
+        *("ConfigError", "ConstraintError", "DataError", "EasyFirstError", "InputError", "LanguageWarning"),
+        "ModelError",
+    ),
     "parser": ("Parser", "combine", "load"),
     "parsing.derivation": ("Attachment",),
     "results.documents": ("Document",),
@@ -63,6 +74,7 @@ __all__ = [
     "EasyFirstError",
     "Explanation",
     "InputError",
+    "LanguageWarning",
     "ModelError",
     "Parse",
     "Parser",

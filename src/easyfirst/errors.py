@@ -1,4 +1,4 @@
-"""The exceptions of this package.
+"""The exceptions and warnings of this package.
 
 Every error a user can cause derives from :class:`EasyFirstError`; the command line prints its message and
 exits with code 2. Any other exception is a bug and keeps its traceback.
@@ -31,6 +31,10 @@ class ConfigError(EasyFirstError):
 
 class InputError(EasyFirstError):
     """A sentence given to the parser that it cannot parse as it stands, for example without the tags it needs."""
+
+
+class LanguageWarning(UserWarning):
+    """A text that does not seem to be in the language of the model, so its trees mean little."""
 
 
 class ConstraintError(DataError):

@@ -32,7 +32,7 @@ from easyfirst.inputs import (
     to_sentence,
 )
 from easyfirst.model.bundled import find_model
-from easyfirst.model.ensemble import make_ensemble
+from easyfirst.model.ensemble import make_ensemble, short_names
 from easyfirst.model.parser_config import ParserConfig
 from easyfirst.model.parser_store import ParserModel, load_parser
 from easyfirst.model.part import TAGGER, TOKENIZER
@@ -48,7 +48,8 @@ from easyfirst.parsing.native_engine import NativeEngine
 from easyfirst.results.documents import Document
 from easyfirst.results.explanations import RUNNERS_UP, Explanation, Observer
 from easyfirst.results.parses import Parse
-from easyfirst.streaming import parse_batches, parse_stream, read_stream
+from easyfirst.streaming import parse_batches, parse_stream, read_stream, watch_parses
+from easyfirst.text.language import Language
 from easyfirst.text.sentences import TokenizedText
 from easyfirst.text.tagging import Tagger
 from easyfirst.text.tokenizing import Tokenizer
@@ -88,7 +89,7 @@ def combine(*names: str | PathLike[str], engine: str | None = None, precision: s
             raise InputError(
                 f"a model's name is of type {type(name).__name__}; give names one by one: combine(one, two)"
             )
-    called = [_short_name(name, names) for name in names]
+    called = short_names(names)
     backend = Backend.choose(engine, precision)
     parsers = [load(name, engine="numpy") for name in names]
     model = make_ensemble([parser.model for parser in parsers], called)
@@ -102,12 +103,6 @@ def combine(*names: str | PathLike[str], engine: str | None = None, precision: s
         raise ModelError(f"{without} has no tagger, and others have one; add it (easyfirst train --parts tagger)")
     tagger = Tagger(make_tagger_ensemble(taggers, called), backend)
     return Parser(model, tokenizer=next(tokenizers, None), tagger=tagger, engine=parsing)
-
-
-def _short_name(name: str | PathLike[str], names: Sequence[str | PathLike[str]]) -> str:
-    """Return the name of a model's directory, or the whole path if another model has the same name."""
-    short = [Path(each).resolve().name for each in names]
-    return str(name) if short.count(Path(name).resolve().name) > 1 else Path(name).resolve().name
 
 
 class Parser:
@@ -131,7 +126,8 @@ class Parser:
         """Parse a text of any length. ``threads`` as for :meth:`parse`; a single text is tokenized by one of them."""
         if not isinstance(text, str):  # pyright: ignore[reportUnnecessaryIsInstance]
             raise InputError(f"expected a text, got {type(text).__name__}; for lists of words use parse()")
-        return next(self.read([text], threads=threads))
+        [document] = self.read([text], threads=threads)
+        return document
 
     def __repr__(self) -> str:
         tags = " and ".join(kind.upper() for kind in self.reads_tags) or "no"
@@ -144,6 +140,11 @@ class Parser:
         if isinstance(self._engine, NumpyEngine):
             return self._engine
         return NumpyEngine.of(self._model.arrays, self._model.config, self._model.vocabulary)
+
+    @cached_property
+    def language(self) -> Language:
+        """The letters and frequent words of the training data, which tell whether a text is in another language."""
+        return Language.of_model(self._model, *(part.model for part in (self.tokenizer, self.tagger) if part))
 
     @property
     def model(self) -> ParserModel:
@@ -199,7 +200,9 @@ class Parser:
         check_sentences(sentences)
         check_batch_size(batch_size)
         check_threads(threads)
-        return self.parse_prepared(list(self.prepare(sentences, constraints)), batch_size=batch_size, threads=threads)
+        prepared = list(self.prepare(sentences, constraints))
+        parses = self.parse_prepared(prepared, batch_size=batch_size, threads=threads)
+        return list(watch_parses(parses, self.language))
 
     def pipe(
         self,
@@ -223,7 +226,7 @@ class Parser:
         check_batch_size(batch_size)
         check_threads(threads)
         prepared, parse = self.prepare(sentences, constraints), partial(self._parse_batch, batch_size=batch_size)
-        return parse_stream(prepared, parse, batch_size=batch_size, threads=threads)
+        return watch_parses(parse_stream(prepared, parse, batch_size=batch_size, threads=threads), self.language)
 
     def read(
         self,
@@ -251,6 +254,7 @@ class Parser:
             partial(self._prepare_from_text, constraints=constraints),
             partial(self._parse_batch, batch_size=batch_size),
             batch_size=batch_size,
+            language=self.language,
             threads=threads,
         )
 
@@ -297,6 +301,7 @@ class Parser:
                 raise InputError("the text has no words to explain")
             sentence = tokenized.sentences()[0]
         [prepared] = self.prepare([sentence], one_of(constraints))
+        self.language.warn(self.language.count([prepared.sentence]))
         return self.explain_prepared(prepared, runners_up=runners_up)
 
     def explain_prepared(self, prepared: Prepared, *, runners_up: int = RUNNERS_UP) -> Explanation:

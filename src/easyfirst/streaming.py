@@ -15,6 +15,7 @@ from easyfirst.nn.sequences import longest_first
 from easyfirst.parsing.engine import MAX_BATCH_WORDS
 from easyfirst.results.documents import Document
 from easyfirst.results.parses import Parse
+from easyfirst.text.language import Language
 from easyfirst.text.sentences import TokenizedText
 from easyfirst.treebank.sentence import Sentence
 from easyfirst.workers import PARTS, Workers
@@ -55,17 +56,23 @@ def parse_stream(prepared: Iterable[Prepared], parse: ParseBatch, *, batch_size:
             yield from parses
 
 
+def watch_parses(parses: Iterable[Parse], language: Language) -> Iterator[Parse]:
+    """Pass parses through, and warn if their sentences do not seem to be in this language."""
+    return language.watch(parses, lambda parse: [parse.sentence])
+
+
 def read_stream(
     texts: Iterable[str],
     tokenize: Callable[[Sequence[str]], Iterable[TokenizedText]],
     prepare: Callable[[Sentence], Prepared],
     parse: ParseBatch,
     *,
+    language: Language,
     batch_size: int,
     threads: int,
 ) -> Iterator[Document]:
-    """Yield the document of each text, as :func:`parse_stream` does. ``prepare`` runs in the caller's thread, because
-    it calls the user's function."""
+    """Yield the document of each text, as :func:`parse_stream` does, and warn if they do not seem to be in a language.
+    ``prepare`` runs in the caller's thread, because it calls the user's function."""
 
     def split(part: Sequence[str]) -> list[tuple[TokenizedText, list[Sentence]]]:
         return [(text, text.sentences()) for text in tokenize(part)]
@@ -85,5 +92,5 @@ def read_stream(
     parts = (list(chunks(chunk, len, None, TOKENIZED_AT_ONCE)) for chunk in cut)
     with Workers(1 if batch_size == 1 else threads) as workers:
         tokenized = workers.ahead(parts, lambda of_chunk: workers.start(split, of_chunk))
-        for documents in workers.ahead(tokenized, start):
-            yield from documents
+        found = chain.from_iterable(workers.ahead(tokenized, start))
+        yield from language.watch(found, lambda document: [parse.sentence for parse in document])

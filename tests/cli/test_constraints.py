@@ -82,7 +82,7 @@ def test_explanations(run: Run, model: Path) -> None:
 def test_mistakes(run: Run, model: Path, tmp_path: Path, options: list[str], content: bytes, message: str) -> None:
     output = tmp_path / "out.conllu"
     output.write_bytes(b"old")
-    done = run("parse", "-m", model, "-o", output, *options, stdin=content)
+    done = run("parse", "-q", "-m", model, "-o", output, *options, stdin=content)
     assert done.returncode == 2
     assert done.stderr.decode().startswith(f"error: {message}")
     assert done.stderr.count(b"\n") == 1

@@ -29,7 +29,7 @@ class TestBytes:
         [
             b"",
             b"\n",
-            b"# only a comment\n",
+            b"# newdoc\n",
             ROWS,
             ROWS.rstrip(b"\n"),
             ROWS + b"\n\n\n",
@@ -127,9 +127,10 @@ class TestSeveralInputs:
 class TestErrors:
     def error(self, done: subprocess.CompletedProcess[bytes]) -> str:
         assert done.returncode == 2
-        assert done.stderr.startswith(b"error: ")
-        assert done.stderr.count(b"\n") == 1
-        return done.stderr.decode()
+        *notes, message = done.stderr.decode().splitlines(keepends=True)
+        assert message.startswith("error: ")
+        assert all(note.startswith("reading ") for note in notes)
+        return message
 
     def test_missing_input(self, run: Run, model: Path) -> None:
         assert "missing.conllu: there is no such file" in self.error(run("parse", "-m", model, "missing.conllu"))
@@ -143,7 +144,7 @@ class TestErrors:
         assert "--from tokens" not in message
 
     def test_text_instead_of_conllu(self, run: Run, model: Path) -> None:
-        message = self.error(run("parse", "-m", model, stdin=b"The fox jumps\nYes\n"))
+        message = self.error(run("parse", "-m", model, "--from", "conllu", stdin=b"The fox jumps\nYes\n"))
         assert "<stdin>:1: this is not CoNLL-U, which has ten columns" in message
         assert "use --from text" in message
         assert "use --from lines, or --from tokens" in message

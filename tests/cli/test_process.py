@@ -66,7 +66,7 @@ def test_streaming_one_by_one(model: Path) -> None:
 
 
 def test_a_closed_pipe(model: Path) -> None:
-    command = [sys.executable, "-m", "easyfirst", "parse", "-m", str(model), "--batch-size", "1"]
+    command = [sys.executable, "-m", "easyfirst", "parse", "-m", str(model), "--batch-size", "1", "-q"]
     pipe = subprocess.PIPE
     with subprocess.Popen(command, stdin=pipe, stdout=pipe, stderr=pipe) as process:
         assert process.stdin
@@ -83,7 +83,7 @@ def test_a_closed_pipe(model: Path) -> None:
 @pytest.mark.parametrize("options", ["--batch-size 1", "--batch-size 2 --threads 3"])
 @pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
 def test_interrupt(model: Path, tmp_path: Path, number: signal.Signals, code: int, options: str) -> None:
-    command = [sys.executable, "-m", "easyfirst", "parse", "-m", str(model), "-o", str(tmp_path / "out")]
+    command = [sys.executable, "-m", "easyfirst", "parse", "-q", "-m", str(model), "-o", str(tmp_path / "out")]
     pipe = subprocess.PIPE
     with subprocess.Popen([*command, *options.split()], stdin=pipe, stderr=pipe) as process:
         assert process.stdin

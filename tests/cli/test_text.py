@@ -133,7 +133,7 @@ class TestRefused:
     def test_text_and_files(self, run: Run, text_model: Path) -> None:
         done = run("parse", "--model", text_model, "--text", "a", "file.txt")
         assert done.returncode == 2
-        assert done.stderr == b"error: --text is the input itself; leave out INPUT and --from\n"
+        assert done.stderr == b"error: --text is the input itself; leave out INPUT, --from and --encoding\n"
 
     def test_a_model_without_a_tokenizer(self, run: Run, model: Path) -> None:
         done = run("parse", "--model", model, "--text", "a")

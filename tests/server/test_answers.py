@@ -88,7 +88,7 @@ def test_the_same_as_the_command_line_writes() -> None:
 def test_every_key_is_described(body: dict[str, Any], calibration: Calibration | None) -> None:
     parser = Parser(replace(PARSER.model, calibration=calibration), tokenizer=PARSER.tokenizer, tagger=PARSER.tagger)
     [answers] = answers_to(request(body), answerer=Answerer(parser, LIMITS))
-    values = {"model": {"name": "x", "easyfirst_version": None}, "sentences": answers}
+    values = {"model": {"name": "x", "easyfirst_version": None}, "sentences": answers, "warnings": ["x"]}
     described = ParseResponse.model_validate_json(to_json(values), strict=True)
     assert described.model_dump(mode="json", exclude_unset=True) == json.loads(to_json(values))
     assert (described.sentences[0].words[0].arc_confidence is None) == (calibration is None)

@@ -7,6 +7,9 @@ from __future__ import annotations
 
 import os
 import sys
+import warnings
+from collections.abc import Generator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Annotated, Any, TextIO
 
@@ -24,13 +27,13 @@ from easyfirst.cli.render import render
 from easyfirst.cli.serve import serve
 from easyfirst.cli.train import train
 from easyfirst.cli.vectors import vectors
-from easyfirst.errors import EasyFirstError
+from easyfirst.errors import EasyFirstError, LanguageWarning
 
 HELP = """Easy-first dependency parsing with hierarchical tree LSTMs.
 
 \b
   easyfirst parse --text "The fox jumps. It likes apples."
-  easyfirst parse --from text letters.txt -o letters.conllu
+  easyfirst parse letters.txt -o letters.conllu
   easyfirst train train.conllu --dev dev.conllu --out my-model --parts all
   easyfirst parse --model my-model input.conllu -o output.conllu
   easyfirst evaluate gold.conllu output.conllu
@@ -47,7 +50,8 @@ class _Verbs(TyperGroup):
 
     def invoke(self, ctx: Any) -> Any:
         try:
-            result = super().invoke(ctx)
+            with _warnings_on_stderr():
+                result = super().invoke(ctx)
             if not _is_closed(sys.stdout):
                 sys.stdout.flush()
         except EasyFirstError as error:
@@ -63,6 +67,25 @@ class _Verbs(TyperGroup):
             _discard_output()
             raise typer.Exit(USER_ERROR) from None
         return result
+
+
+@contextmanager
+def _warnings_on_stderr() -> Generator[None, None, None]:
+    """Print each warning about the language of a text once, as a line on stderr."""
+    shown: set[str] = set()
+    before = warnings.showwarning
+
+    def show(message: Warning | str, category: type[Warning], *place: Any, **options: Any) -> None:
+        if not issubclass(category, LanguageWarning):
+            before(message, category, *place, **options)
+        elif str(message) not in shown:
+            shown.add(str(message))
+            print(f"warning: {message}", file=sys.stderr)
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("always", LanguageWarning)
+        warnings.showwarning = show
+        yield
 
 
 def _discard_output() -> None:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 from typer import Argument, Option
 
 from easyfirst.cli.loading import parser_threads, warn_of_name
-from easyfirst.cli.options import ParserThreads
+from easyfirst.cli.options import Encoding, ParserThreads
 from easyfirst.cli.sources import read_conllu
 from easyfirst.errors import DataError, ModelError
 from easyfirst.model.bundled import bundled_models, find_model
@@ -32,6 +32,7 @@ def calibrate(
         Option("--predicted-tags", help="Predict the tags that the parser reads: best for a model that reads text."),
     ] = False,
     as_json: Annotated[bool, Option("--json", help="Print the figures as JSON.")] = False,
+    encoding: Encoding = None,
     threads: ParserThreads = None,
 ) -> None:
     """Fit the confidence of a model's arcs, labels and trees, and store it in the model (confidence.json).
@@ -52,7 +53,7 @@ def calibrate(
             f"{model} is part of the installed package and cannot be changed; copy it with 'easyfirst pack {model} "
             f"--out my-{model}' and calibrate my-{model}"
         )
-    gold = read_gold(dev)
+    gold = read_gold(dev, encoding)
 
     from easyfirst.confidence.fitting import calibrate as fit
     from easyfirst.confidence.reliability import to_markdown
@@ -70,9 +71,9 @@ def calibrate(
     print(f"the calibration is in {path}", file=sys.stderr)
 
 
-def read_gold(dev: str) -> list[Sentence]:
+def read_gold(dev: str, encoding: str | None) -> list[Sentence]:
     """Read sentences with trees, of which some have two words or more."""
-    gold = list(read_conllu(dev))
+    gold = list(read_conllu(dev, encoding))
     for sentence in gold:
         check_tree(sentence)
     if all(len(sentence) == 1 for sentence in gold):

@@ -12,7 +12,7 @@ from typer import Argument, BadParameter, Option
 from easyfirst.cli.calibrate import parse_gold, read_gold
 from easyfirst.cli.info import model_size
 from easyfirst.cli.loading import load_model, parser_threads, set_threads, warn_of_name
-from easyfirst.cli.options import ModelOutput, Overwrite, ParserThreads
+from easyfirst.cli.options import Encoding, ModelOutput, Overwrite, ParserThreads
 from easyfirst.cli.outputs import check_model_output
 from easyfirst.errors import ModelError
 from easyfirst.model.bundled import find_model
@@ -35,6 +35,7 @@ def combine(
     predicted_tags: Annotated[
         bool, Option("--predicted-tags", help="With --dev: predict the tags that the parser reads, as for raw text.")
     ] = False,
+    encoding: Encoding = None,
     overwrite: Overwrite = False,
     threads: ParserThreads = None,
 ) -> None:
@@ -57,7 +58,7 @@ def combine(
     for name in models:
         warn_of_name(name)
     check_model_output(out, overwrite=overwrite)
-    gold = None if dev is None else read_gold(dev)
+    gold = None if dev is None else read_gold(dev, encoding)
 
     from easyfirst.parser import combine as combine_parsers
 

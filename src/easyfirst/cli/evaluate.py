@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import replace
 from itertools import tee
 from typing import TYPE_CHECKING, Annotated
 
 from typer import Argument, BadParameter, Option
 
+from easyfirst.cli.files import STANDARD
 from easyfirst.cli.loading import check_calibrated, load_model, parser_threads, warn_of_name
-from easyfirst.cli.options import ParserThreads
-from easyfirst.cli.sources import STANDARD, read_conllu
+from easyfirst.cli.options import Encoding, ParserThreads
+from easyfirst.cli.sources import read_conllu
 from easyfirst.errors import DataError
 from easyfirst.treebank.conll18 import COMPARED, NOT_IN_GOLD, NOT_PREDICTED, SCORED, Conll18Scores
 from easyfirst.treebank.raw_text import raw_text, read_paragraphs
@@ -70,6 +71,7 @@ def evaluate(
     confidence: Annotated[
         bool, Option("--confidence", help="With --model: add how well its confidence is calibrated.")
     ] = False,
+    encoding: Encoding = None,
     threads: ParserThreads = None,
 ) -> None:
     """Score trees, tags and lemmas against gold ones.
@@ -106,21 +108,21 @@ def evaluate(
         raise BadParameter("goes with --model and without --text", param_hint="--confidence")
     if text:
         if model is not None:
-            made = _parse_raw_text(gold, model, n_threads, no_spaces=no_spaces)
+            made = _parse_raw_text(gold, encoding, model, n_threads, no_spaces=no_spaces)
         else:
-            made = _read(system or "")
-        _show_text(score_text(_read(gold), made), as_json=as_json)
+            made = _read(system or "", encoding)
+        _show_text(score_text(_read(gold, encoding), made), as_json=as_json)
         return
     given: tuple[str, ...] = ()
     reliability: ReliabilityReport | None = None
     if model is not None:
         given = () if predicted_tags else TAG_COLUMNS
         scores, reliability = _score_model(
-            gold, model, n_threads, predicted_tags=predicted_tags, with_confidence=confidence
+            read_conllu(gold, encoding), model, n_threads, predicted_tags=predicted_tags, with_confidence=confidence
         )
     else:
         try:
-            scores = score(read_conllu(gold), read_conllu(system or ""))
+            scores = score(read_conllu(gold, encoding), read_conllu(system or "", encoding))
         except WordsError as error:
             raise DataError(f"{error}; if only tokens or sentences differ, add --text") from None
     if not scores.sentences:
@@ -129,24 +131,24 @@ def evaluate(
     _show(scores, columns, reliability, as_json=as_json, by_relation=by_relation, by_length=by_length)
 
 
-def _read(name: str) -> list[Sentence]:
+def _read(name: str, encoding: str | None) -> list[Sentence]:
     """Return all sentences of a file; raise an error if there are none."""
-    sentences = list(read_conllu(name))
+    sentences = list(read_conllu(name, encoding))
     if not sentences:
         raise _no_sentences(name)
     return sentences
 
 
-def _parse_raw_text(gold: str, model: str, threads: int, *, no_spaces: bool) -> list[Sentence]:
+def _parse_raw_text(gold: str, encoding: str | None, model: str, threads: int, *, no_spaces: bool) -> list[Sentence]:
     """Parse the raw text of a treebank."""
     if gold == STANDARD:
         raise BadParameter("must be a file, not stdin, with --text and --model", param_hint="GOLD")
-    text = raw_text(read_paragraphs(_read(gold), spaces="none" if no_spaces else "given"))
+    text = raw_text(read_paragraphs(_read(gold, encoding), spaces="none" if no_spaces else "given"))
     return [parse.parsed for parse in load_model(model, warns=False)(text, threads=threads)]
 
 
 def _score_model(
-    gold: str, model: str, threads: int, *, predicted_tags: bool, with_confidence: bool
+    gold: Iterator[Sentence], model: str, threads: int, *, predicted_tags: bool, with_confidence: bool
 ) -> tuple[Scores, ReliabilityReport | None]:
     """Score a model's parses of the words of a treebank, and judge its confidence."""
     from easyfirst.confidence.fitting import evaluate_confidence
@@ -155,7 +157,7 @@ def _score_model(
     parser = load_model(model, warns=False)
     if with_confidence:
         check_calibrated(parser, model)
-    sentences, kept = tee(read_conllu(gold))
+    sentences, kept = tee(gold)
     if predicted_tags:
         sentences = without_tags(sentences, parser.tagger, model)
     stream = parser.pipe(sentences, threads=threads)

@@ -11,7 +11,7 @@ from typer import Option
 
 from easyfirst.cli import options
 from easyfirst.cli.loading import load_model, set_threads
-from easyfirst.cli.options import Format, constraints_reader
+from easyfirst.cli.options import constraints_reader
 from easyfirst.cli.outputs import check_output, identity, json_line, open_output, writes_terminal
 from easyfirst.cli.sources import SentenceFiles, TextFiles, open_inputs
 from easyfirst.render.bands import per_cent
@@ -37,13 +37,8 @@ def explain(
     model: options.ModelName = "en",
     text: options.GivenText = None,
     output: options.OutputFile = None,
-    source: Annotated[
-        Format | None,
-        Option(
-            "--from",
-            help="The format of the input, as for 'easyfirst parse': conllu (the default), text, lines or tokens.",
-        ),
-    ] = None,
+    source: options.InputFormat = None,
+    encoding: options.Encoding = None,
     target: Annotated[
         View,
         Option(
@@ -73,11 +68,9 @@ def explain(
     """
     set_threads(threads)
     check_output(output, inputs or ())
-    given = open_inputs(inputs, text, source)
-    is_conllu = text is None and source in (None, Format.conllu)
-    known = constraints_reader(misc=constraints, heads=keep_heads, is_conllu=is_conllu)
+    given = open_inputs(inputs, text, source, encoding=encoding)
+    known = constraints_reader(misc=constraints, heads=keep_heads, is_conllu=given.is_conllu)
     parser = load_model(model)
-    given.announce()
     explanations = (
         parser.explain(sentence, runners_up=runners_up, constraints=known(sentence) if known else None)
         for sentence in _sentences(parser, given)

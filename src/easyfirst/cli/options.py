@@ -15,8 +15,35 @@ from easyfirst.errors import InputError
 if TYPE_CHECKING:
     from easyfirst.constraints.arguments import ConstraintsOf
 
+
+class Format(str, Enum):
+    """The format of the input."""
+
+    conllu = "conllu"
+    text = "text"
+    lines = "lines"
+    tokens = "tokens"
+
+
 InputFiles = Annotated[list[str] | None, Argument(metavar="INPUT", help="Files, plain or .gz; none or '-': stdin.")]
 GivenText = Annotated[str | None, Option("--text", "-t", metavar="TEXT", help="The text itself, instead of files.")]
+InputFormat = Annotated[
+    Format | None,
+    Option(
+        "--from",
+        help="The format of the input. conllu; text: documents separated by blank lines; lines: a sentence per line; "
+        "tokens: a sentence per line, words separated by spaces. By default, .conllu and .conll files are conllu and "
+        ".txt files are text; for other files and stdin, the first lines decide between the two.",
+    ),
+]
+Encoding = Annotated[
+    str | None,
+    Option(
+        metavar="NAME",
+        help="The encoding of input that is not UTF-8, such as latin-1. A byte order mark takes precedence; the "
+        "output is always UTF-8.",
+    ),
+]
 ModelName = Annotated[
     str, Option("--model", "-m", help="A bundled model ('easyfirst models' lists them) or a directory.")
 ]
@@ -48,15 +75,6 @@ Misc = Annotated[
 KeptHeads = Annotated[
     bool, Option("--keep-heads", help="Keep each HEAD and DEPREL that is not _, and find the others.")
 ]
-
-
-class Format(str, Enum):
-    """The format of the input."""
-
-    conllu = "conllu"
-    text = "text"
-    lines = "lines"
-    tokens = "tokens"
 
 
 def constraints_reader(*, misc: bool, heads: bool, is_conllu: bool) -> ConstraintsOf | None:

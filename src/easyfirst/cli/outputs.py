@@ -15,7 +15,8 @@ from enum import Enum
 from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO, TextIO, cast
 
-from easyfirst.cli.sources import STANDARD, STDIN, SourceText
+from easyfirst.cli.files import STANDARD, STDIN
+from easyfirst.cli.sources import SourceText
 from easyfirst.errors import DataError, ModelError
 
 if TYPE_CHECKING:

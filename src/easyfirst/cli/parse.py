@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 import time
+import warnings
 from collections.abc import Iterator, Sequence
 from itertools import tee
 from typing import TYPE_CHECKING, Annotated
@@ -16,7 +17,7 @@ from easyfirst.cli.options import Format, constraints_reader
 from easyfirst.cli.outputs import Target, Writer, check_output, is_terminal, open_output, writes_terminal
 from easyfirst.cli.reports import reporting
 from easyfirst.cli.sources import SentenceFiles, TextFiles, open_inputs
-from easyfirst.errors import InputError
+from easyfirst.errors import InputError, LanguageWarning
 
 if TYPE_CHECKING:
     from easyfirst.constraints.arguments import ConstraintsOf
@@ -32,16 +33,8 @@ def parse(
     model: options.ModelName = "en",
     text: options.GivenText = None,
     output: options.OutputFile = None,
-    source: Annotated[
-        Format | None,
-        Option(
-            "--from",
-            help="The format of the input. conllu (the default for files and stdin); text: documents separated by "
-            "blank lines; lines: a sentence per line; tokens: a sentence per line, words separated by spaces. "
-            "TokenRange and the JSON's start and end count from the start of the document (text) or the line (lines), "
-            "which is at the character document_start of its file.",
-        ),
-    ] = None,
+    source: options.InputFormat = None,
+    encoding: options.Encoding = None,
     target: Annotated[
         Target | None,
         Option(
@@ -69,30 +62,34 @@ def parse(
     """Parse text or sentences and write their trees.
 
     In CoNLL-U only HEAD, DEPREL and what options name change; every other byte stays. Several inputs become one output.
+    For text, TokenRange and the JSON's start and end count from the start of the document (of the line with --from
+    lines), which is at the character document_start of its file.
 
     \b
     Examples:
       easyfirst parse --text "The fox jumps. It likes apples."
-      easyfirst parse --from text letters.txt -o letters.conllu
+      easyfirst parse letters.txt -o letters.conllu
+      easyfirst parse --encoding latin-1 old-letters.txt -o letters.conllu
+      echo "The fox jumps." | easyfirst parse
       easyfirst parse --model my-model input.conllu -o output.conllu
       easyfirst parse input.conllu --confidence -o output.conllu
       easyfirst parse --keep-heads half-annotated.conllu -o whole.conllu
       echo "The fox jumps" | easyfirst parse --from tokens
     """
     n_threads = parser_threads(1 if text is not None and threads is None else threads)  # a pool takes time to start
-    is_conllu = text is None and source in (None, Format.conllu)
+    check_output(output)
     wanted = target or (Target.tree if writes_terminal(output) and not deps else Target.conllu)
-    check_output(output, () if is_conllu and wanted is Target.conllu else inputs or ())
     if deps and wanted is not Target.conllu:
         raise InputError("--deps is for CoNLL-U, where DEPS is a column; leave it out, or write --to conllu")
-    given = open_inputs(inputs, text, source)
+    given = open_inputs(inputs, text, source, encoding=encoding, quiet=quiet)
+    check_output(output, () if given.is_conllu and wanted is Target.conllu else inputs or ())
     writer = Writer(wanted, deps=deps, tags=write_tags or source is Format.tokens, confidence=confidence)
-    known = constraints_reader(misc=constraints, heads=keep_heads, is_conllu=is_conllu)
+    known = constraints_reader(misc=constraints, heads=keep_heads, is_conllu=given.is_conllu)
     parser = load_model(model, warns=not quiet)
     if confidence:
         check_calibrated(parser, model)
-    if not quiet:
-        given.announce()
+    if quiet:
+        warnings.simplefilter("ignore", LanguageWarning)
     is_quiet = quiet or text is not None
     tally = _Tally(parser.model.vocabulary)
     shows_progress = not is_quiet and is_terminal(sys.stderr) and not writes_terminal(output)

@@ -7,14 +7,15 @@ import os
 import shutil
 from collections.abc import Iterable, Iterator
 from enum import Enum
-from itertools import chain, islice
+from itertools import islice
 from pathlib import Path
 from typing import Annotated
 
 from typer import Argument, Option
 
+from easyfirst.cli.files import STANDARD, Files
+from easyfirst.cli.options import Encoding
 from easyfirst.cli.outputs import check_output, open_output, writes_terminal
-from easyfirst.cli.sources import STANDARD, Files, read_conllu
 from easyfirst.errors import DataError, InputError
 from easyfirst.render.displacy import to_displacy
 from easyfirst.render.dot import draw_dot
@@ -48,6 +49,7 @@ def render(
     inputs: Annotated[
         list[str] | None, Argument(metavar="INPUT", help="CoNLL-U with trees, plain or .gz; none or '-': stdin.")
     ] = None,
+    encoding: Encoding = None,
     target: Annotated[
         Picture,
         Option(
@@ -89,9 +91,9 @@ def render(
         check_output(output, inputs or ())
     if width is not None and target in (Picture.svg, Picture.html) and width < MIN_WIDTH:
         raise InputError(f"--width {width} is too little for {target.value}; give {MIN_WIDTH:g} pixels or more")
-    files = Files(inputs or [])
+    files = Files(inputs or [], encoding)
     files.announce()
-    drawings: Iterable[Drawing] = map(Drawing.of, chain.from_iterable(map(read_conllu, files.names)))
+    drawings: Iterable[Drawing] = map(Drawing.of, files.sentences())
     if sentence is not None:
         drawings = list(islice(drawings, sentence - 1, sentence))
         if not drawings:

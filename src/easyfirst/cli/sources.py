@@ -2,65 +2,32 @@
 
 from __future__ import annotations
 
-import re
 import sys
 from collections import deque
-from collections.abc import Iterator, Sequence
-from contextlib import AbstractContextManager, nullcontext
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from pathlib import Path
-from typing import BinaryIO, cast
 
+from easyfirst.cli.files import NOT_CONLLU, STANDARD, Files, FirstLine, is_of_file, source_of
+from easyfirst.cli.formats import CONLLU_LINE, format_of_name
 from easyfirst.cli.options import Format
 from easyfirst.errors import DataError, InputError
 from easyfirst.treebank.conllu import ConlluReader
 from easyfirst.treebank.sentence import Sentence
-from easyfirst.treebank.streams import BYTE_ORDER_MARK, decode, open_file, read_lines
+from easyfirst.treebank.streams import BYTE_ORDER_MARK, decode
 from easyfirst.treebank.tokens import read_tokens
 
-STDIN = "<stdin>"
-STANDARD = "-"  # the name of standard input and standard output on the command line
 
-CONLLU_LINE = re.compile(rb"1(-[0-9]+)?\t([^\t]*\t){8}")
-SPACED_CONLLU_LINE = re.compile(rb"1(-[0-9]+)?( +[^ ]+){9}\s*$")
-
-
-class Files:
-    """The files that a verb reads, or standard input."""
-
-    n_bytes: int | None = None  # the size of all sentences, if it is known
-
-    def __init__(self, names: Sequence[str]) -> None:
-        self.names = list(names) or [STANDARD]
-        if STANDARD in self.names and sys.stdin is None:  # pyright: ignore[reportUnnecessaryComparison]
-            raise DataError("standard input is closed; name a file", source=STDIN)
-        for name in self.names:
-            if not name:
-                raise DataError("the name of an input is empty; check the command")
-            if " " in name and not Path(name).exists():
-                hint = "to give the text itself, use --text with parse or explain"
-                raise DataError(f"there is no such file; check the name; {hint}", source=name)
-            if name != STANDARD and not Path(name).exists():
-                open_file(name)  # raises an error that says what is wrong
-
-    def announce(self) -> None:
-        """Print a hint on stderr if the input is typed on a terminal."""
-        if STANDARD in self.names and sys.stdin.isatty():
-            print("reading from the terminal; Ctrl-D ends the input", file=sys.stderr)
-
-
-class SentenceFiles(Files):
+class SentenceFiles:
     """The sentences of one or more CoNLL-U or token files, and the bytes between them.
 
     Written one after the other, each after its :meth:`before`, and at the end :meth:`rest`, the sentences make up the
     files again. If a file lacks the empty line at its end and another one follows, the line is added.
     """
 
-    def __init__(self, names: Sequence[str], *, is_tokens: bool) -> None:
-        super().__init__(names)
-        self._is_tokens = is_tokens
-        if not is_tokens and all(Path(name).is_file() and not name.endswith(".gz") for name in self.names):
-            self.n_bytes = sum(Path(name).stat().st_size for name in self.names)
+    def __init__(self, files: Files, *, is_tokens: bool, is_guess: bool = False) -> None:
+        self.n_bytes = None if is_tokens else files.n_bytes
+        self.is_conllu = not is_tokens
+        self._files, self._is_guess = files, is_guess
         self._trailers: deque[tuple[int, bytes]] = deque()  # the number of sentences before, and the bytes
         self._n_read = 0
         self._end = b""  # the last bytes of the files before
@@ -77,22 +44,22 @@ class SentenceFiles(Files):
         return self.before(self._n_read)
 
     def __iter__(self) -> Iterator[Sentence]:
-        for name in self.names:
-            with open_input(name) as stream:
-                read = self._tokens if self._is_tokens else self._conllu
-                yield from read(stream, source_of(name))
+        for name in self._files.names:
+            with self._files.open(name) as lines:
+                read = self._conllu if self.is_conllu else self._tokens
+                yield from read(lines, source_of(name))
 
-    def _tokens(self, stream: BinaryIO, source: str) -> Iterator[Sentence]:
-        first = _FirstLine(stream)
-        for sentence in read_tokens(cast(BinaryIO, first), source):
+    def _tokens(self, lines: Iterator[bytes], source: str) -> Iterator[Sentence]:
+        first = FirstLine(lines)
+        for sentence in read_tokens(first, source):
             if CONLLU_LINE.match(first.line):
                 raise DataError("this looks like CoNLL-U; use --from conllu", source=source, line=sentence.line)
             self._n_read += 1
             yield sentence
 
-    def _conllu(self, stream: BinaryIO, source: str) -> Iterator[Sentence]:
-        first = _FirstLine(stream)
-        reader = ConlluReader(cast(BinaryIO, first), source)
+    def _conllu(self, lines: Iterator[bytes], source: str) -> Iterator[Sentence]:
+        first = FirstLine(lines)
+        reader = ConlluReader(first, source)
         joint = _line_ends_missing(self._end)
         is_first_file, at_start, end = self._end == b"", True, self._end
         try:
@@ -103,14 +70,18 @@ class SentenceFiles(Files):
                 self._n_read += 1
                 yield sentence
         except DataError as error:
-            # an error without a line is about the whole file: it cannot be read, or is compressed
-            if error.line is None or b"\t" in first.line or not first.line or SPACED_CONLLU_LINE.match(first.line):
+            if is_of_file(error):
                 raise
-            message = (
-                "this is not CoNLL-U, which has ten columns separated by tabs; if it is raw text, use --from text; if "
-                "each line is a sentence, use --from lines, or --from tokens for words separated by spaces"
-            )
-            raise DataError(message, source=source, line=error.line) from None
+            if first.is_text:
+                hint = (
+                    "if it is raw text, use --from text; if each line is a sentence, use --from lines, or --from "
+                    "tokens for words separated by spaces"
+                )
+                raise DataError(f"{NOT_CONLLU}; {hint}", source=source, line=error.line) from None
+            if self._is_guess and at_start:
+                hint = "by its first lines, the input seems to be CoNLL-U; if it is raw text, use --from text"
+                raise DataError(f"{error}; {hint}") from None
+            raise
         trailer = reader.trailer
         if trailer and at_start and not is_first_file:
             trailer = joint + trailer.removeprefix(BYTE_ORDER_MARK)
@@ -129,56 +100,80 @@ class SourceText:
     file: str | None = None
 
 
-class TextFiles(Files):
+class TextFiles:
     """The texts of one or more files: documents separated by blank lines or, with ``by_line``, a text per line."""
 
-    def __init__(self, names: Sequence[str], *, by_line: bool) -> None:
-        super().__init__(names)
-        self.by_line = by_line
+    n_bytes = None
+    is_conllu = False
+
+    def __init__(self, files: Files, *, by_line: bool) -> None:
+        self._files, self.by_line = files, by_line
 
     def __iter__(self) -> Iterator[SourceText]:
         number = 0
-        for name in self.names:
-            lines = _read_text(name)
-            for start, is_first, text in _lines(lines) if self.by_line else _documents(lines):
-                number += 1
-                yield SourceText(text, number, start, is_first, None if name == STANDARD else name)
+        for name in self._files.names:
+            with self._files.open(name) as stream:
+                lines = _read_text(stream, source_of(name))
+                for start, is_first, text in _lines(lines) if self.by_line else _documents(lines):
+                    number += 1
+                    yield SourceText(text, number, start, is_first, None if name == STANDARD else name)
 
 
-class GivenTexts(TextFiles):
+class GivenText(TextFiles):
     """The text of ``--text``."""
 
     def __init__(self, text: str) -> None:
-        self.names, self.by_line, self._text = [], False, text
+        self.by_line, self._text = False, text
 
     def __iter__(self) -> Iterator[SourceText]:
         yield SourceText(self._text)
 
 
-def open_inputs(names: Sequence[str] | None, text: str | None, source: Format | None) -> SentenceFiles | TextFiles:
-    """Return the input that INPUT, ``--text`` and ``--from`` name."""
+def open_inputs(
+    names: Sequence[str] | None,
+    text: str | None,
+    source: Format | None,
+    *,
+    encoding: str | None = None,
+    quiet: bool = False,
+) -> SentenceFiles | TextFiles:
+    """Return the input that INPUT, ``--text``, ``--from`` and ``--encoding`` name.
+
+    Without ``--from``, the names of the files decide on the format, and else their first lines. Unless ``quiet``, hints
+    on stderr name a format that the first lines decided on, and a terminal as the input.
+    """
     if text is not None:
-        if names or source not in (None, Format.text):
-            raise InputError("--text is the input itself; leave out INPUT and --from")
-        return GivenTexts(text)
-    if source in (Format.text, Format.lines):
-        return TextFiles(names or (), by_line=source is Format.lines)
-    return SentenceFiles(names or (), is_tokens=source is Format.tokens)
+        if names or source not in (None, Format.text) or encoding is not None:
+            raise InputError("--text is the input itself; leave out INPUT, --from and --encoding")
+        return GivenText(text)
+    files = Files(names or (), encoding)
+    if not quiet:
+        files.announce()
+    chosen, is_guess = (source, False) if source is not None else _recognise(files, quiet=quiet)
+    if chosen in (Format.text, Format.lines):
+        return TextFiles(files, by_line=chosen is Format.lines)
+    return SentenceFiles(files, is_tokens=chosen is Format.tokens, is_guess=is_guess)
 
 
-class _FirstLine:
-    """A stream that stores its first line with content that is not a comment."""
+def _recognise(files: Files, *, quiet: bool) -> tuple[Format, bool]:
+    """Return the format of all files, and whether their lines decided. Raise an error if the formats differ."""
+    by_name = {name: format_of_name(name) for name in files.names}
+    by_lines = {name: files.recognise(name) for name, found in by_name.items() if found is None}
+    formats = {name: found for name, found in (by_name | by_lines).items() if found is not None}
+    if len(distinct := {found: name for name, found in formats.items()}) > 1:
+        text, conllu = (_spoken(distinct[found]) for found in (Format.text, Format.conllu))
+        raise InputError(f"{text} is text and {conllu} is CoNLL-U; parse them separately, or choose with --from")
+    chosen = next(iter(formats.values()), Format.conllu)
+    recognised = [_spoken(name) for name, found in by_lines.items() if found is not None]
+    if recognised and not quiet:
+        others = f" and {len(recognised) - 1} more" if len(recognised) > 1 else ""
+        shown = "CoNLL-U" if chosen is Format.conllu else "text"
+        print(f"reading {recognised[0]}{others} as {shown}; use --from to choose another format", file=sys.stderr)
+    return chosen, bool(recognised)
 
-    def __init__(self, stream: BinaryIO) -> None:
-        self.line = b""
-        self._stream = stream
 
-    def __iter__(self) -> Iterator[bytes]:
-        for line in self._stream:
-            text = line.removeprefix(BYTE_ORDER_MARK)
-            if not self.line and not text.startswith(b"#") and text.strip(b"\r\n"):
-                self.line = line
-            yield line
+def _spoken(name: str) -> str:
+    return "standard input" if name == STANDARD else name
 
 
 def _line_ends_missing(end: bytes) -> bytes:
@@ -190,17 +185,16 @@ def _line_ends_missing(end: bytes) -> bytes:
     return b"\n\n"
 
 
-def _read_text(name: str) -> Iterator[str]:
-    """Yield the lines of a file. Raise an error if the first one, apart from comments, is of CoNLL-U."""
-    is_begin, source = True, source_of(name)
-    with open_input(name) as stream:
-        for number, line in enumerate(read_lines(stream, source), 1):
-            if number == 1:
-                line = line.removeprefix(BYTE_ORDER_MARK)
-            if is_begin and CONLLU_LINE.match(line):
-                raise DataError("this looks like CoNLL-U; use --from conllu", source=source, line=number)
-            is_begin = is_begin and (line.startswith(b"#") or not line.strip())
-            yield decode(line, name=source, line=number)
+def _read_text(lines: Iterable[bytes], source: str) -> Iterator[str]:
+    """Decode the lines of a text. Raise an error if the first one, apart from comments, is of CoNLL-U."""
+    is_begin = True
+    for number, line in enumerate(lines, 1):
+        if number == 1:
+            line = line.removeprefix(BYTE_ORDER_MARK)
+        if is_begin and CONLLU_LINE.match(line):
+            raise DataError("this looks like CoNLL-U; use --from conllu", source=source, line=number)
+        is_begin = is_begin and (line.startswith(b"#") or not line.strip())
+        yield decode(line, name=source, line=number)
 
 
 def _lines(lines: Iterator[str]) -> Iterator[tuple[int, bool, str]]:
@@ -230,17 +224,6 @@ def _documents(lines: Iterator[str]) -> Iterator[tuple[int, bool, str]]:
         yield start, True, "".join(document)
 
 
-def source_of(name: str) -> str:
-    """Return the name of an input for messages."""
-    return STDIN if name == STANDARD else name
-
-
-def open_input(name: str) -> AbstractContextManager[BinaryIO]:
-    """Open a file, plain or ``.gz``, or standard input."""
-    return nullcontext(sys.stdin.buffer) if name == STANDARD else open_file(name)
-
-
-def read_conllu(name: str) -> Iterator[Sentence]:
-    """Yield the sentences of a CoNLL-U file, or of standard input."""
-    with open_input(name) as stream:
-        yield from ConlluReader(stream, source_of(name))
+def read_conllu(name: str, encoding: str | None = None) -> Iterator[Sentence]:
+    """Return the sentences of a CoNLL-U file, or of standard input, for a verb that reads nothing else."""
+    return Files([name], encoding).sentences()

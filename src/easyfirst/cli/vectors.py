@@ -10,7 +10,7 @@ from typing import Annotated
 from typer import Option
 
 from easyfirst.cli.loading import load_model, require_torch, set_threads
-from easyfirst.cli.options import Format, InputFiles, ModelName, Quiet, Threads
+from easyfirst.cli.options import Encoding, Format, InputFiles, ModelName, Quiet, Threads
 from easyfirst.cli.outputs import check_output, is_terminal, open_output
 from easyfirst.cli.reports import Report, reporting
 from easyfirst.cli.sources import SentenceFiles, TextFiles, open_inputs
@@ -31,6 +31,7 @@ def vectors(
             "documents separated by blank lines; lines: a sentence per line. text and lines are tokenized by --model.",
         ),
     ] = Format.tokens,
+    encoding: Encoding = None,
     model: ModelName = "en",
     beside: Annotated[
         Path | None,
@@ -72,10 +73,8 @@ def vectors(
 
     config = CooccurrenceConfig(dim=dim, window=window, min_count=min_count)
     others = None if beside is None else read_embeddings(beside)
-    given = open_inputs(inputs, None, source)
+    given = open_inputs(inputs, None, source, encoding=encoding, quiet=quiet)
     sentences = _sentences(given, model)
-    if not quiet:
-        given.announce()
     n_words = 0
 
     def counted(report: Report) -> Iterator[Sequence[str]]:

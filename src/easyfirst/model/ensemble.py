@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, replace
+from os import PathLike
+from pathlib import Path
 
 import numpy as np
 
@@ -24,6 +26,12 @@ TREEBANK = "train all of them on the same treebank with the same settings and di
 SAME_VECTORS = "train all of them with the same --embeddings, either all with --freeze-embeddings or none"
 DUPLICATE_COSINE = 0.98  # weights above this cosine are copies; it is near 0 for different training runs
 TINY = 1e-30
+
+
+def short_names(names: Sequence[str | PathLike[str]]) -> list[str]:
+    """Return the name of each model's directory, or the whole path if another model has the same name."""
+    short = [Path(name).resolve().name for name in names]
+    return [str(name) if short.count(last) > 1 else last for name, last in zip(names, short, strict=True)]
 
 
 def make_ensemble(models: Sequence[ParserModel], names: Sequence[str]) -> ParserModel:

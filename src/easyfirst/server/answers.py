@@ -15,6 +15,7 @@ from easyfirst.results.explanations import Explanation
 from easyfirst.results.parses import Parse
 from easyfirst.server.limits import Limits, RefusedError
 from easyfirst.server.parse_request import ParseRequest, check_length, check_words
+from easyfirst.text.language import warning_of
 from easyfirst.text.sentences import TokenizedText
 
 
@@ -25,6 +26,7 @@ class Answer:
     parses: tuple[Parse, ...] = ()
     documents: tuple[Document, ...] = ()  # the texts with the same parses, if the request had texts
     explanations: tuple[Explanation, ...] = ()  # of the first parses
+    warnings: tuple[str, ...] = ()
 
     def to_dicts(self) -> list[dict[str, Any]]:
         """Return what ``easyfirst parse --to json`` writes for each sentence."""
@@ -79,7 +81,10 @@ class Answerer:
         found = [each.parse for each in explanations]
         found += islice(parses, len(reading.sentences) - n)
         rest = iter(found)
-        return Answer(tuple(found), tuple(Document.of(text, rest) for text in reading.texts), explanations)
+        documents = tuple(Document.of(text, rest) for text in reading.texts)
+        language = self._parser.language
+        problem = language.problem(language.count(each.sentence for each in reading.sentences))
+        return Answer(tuple(found), documents, explanations, (warning_of(problem),) if problem else ())
 
 
 def to_json(value: object) -> bytes:

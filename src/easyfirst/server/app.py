@@ -129,7 +129,9 @@ class _Service:
         async with self._bodies.read(request) as body:
             asked = read_request(body, self._parser, self._limits)
             answer = await self._batcher.submit(asked, weight=asked.weight)
-        made = await asyncio.to_thread(lambda: to_json({"model": self._model, "sentences": answer.to_dicts()}))
+        made = await asyncio.to_thread(
+            lambda: to_json({"model": self._model, "sentences": answer.to_dicts(), "warnings": answer.warnings})
+        )
         return Response(made, media_type=JSON)
 
     async def model(self) -> Response:

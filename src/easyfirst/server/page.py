@@ -87,6 +87,7 @@ def draw_page(form: Form, *, name: str, answer: Answer | None = None, message: s
         result = element("p", escape(message), class_="error", role="alert", id="result", tabindex=-1)
     else:
         result = element("p", found, role="status", id="result", tabindex=-1) + _draw_limit(answer)
+        result += "".join(element("p", escape(f"Warning: {each}."), class_="error") for each in answer.warnings)
     explained = len(answer.explanations)
     sentences = (*answer.explanations, *answer.parses[explained:])
     sections = "".join(_draw_sentence(sentence, n) for n, sentence in enumerate(sentences, 1))

@@ -124,6 +124,7 @@ class ParseResponse(_Response):
 
     model: ModelName
     sentences: list[SentenceResponse]
+    warnings: list[str] = Field(description="Reasons to doubt the trees, such as a text in another language.")
 
 
 class HealthResponse(_Response):

@@ -10,11 +10,11 @@ scorer: it looks like the end of a sentence but is not.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import partial
 from itertools import chain
 from os import PathLike, fspath
-from typing import BinaryIO, NoReturn
+from typing import NoReturn
 
 from easyfirst.errors import DataError
 from easyfirst.treebank.sentence import Lines, Sentence, SurfaceToken
@@ -38,7 +38,7 @@ class ConlluReader(Iterator[Sentence]):
     the end of the stream to ``trailer``. All ``to_bytes()`` followed by the trailer reproduce the stream.
     """
 
-    def __init__(self, stream: BinaryIO, name: str) -> None:
+    def __init__(self, stream: Iterable[bytes], name: str) -> None:
         self.trailer = b""
         self._sentences = self._read(read_lines(stream, name), name)
 

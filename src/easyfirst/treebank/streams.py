@@ -5,7 +5,7 @@ from __future__ import annotations
 import gzip
 import re
 import zlib
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from os import PathLike, fspath
 from pathlib import Path
 from typing import BinaryIO, cast
@@ -19,7 +19,8 @@ _PACKED = {  # the first bytes of packed files, and what to do with them
     rb"BZh[1-9]1AY&SY": "a bzip2 file; unpack it first: bunzip2 -k FILE",
     rb"\x28\xb5\x2f\xfd": "a Zstandard file; unpack it first: zstd -dk FILE",
     rb"\x1f\x8b": "a gzip file without .gz at the end of its name; rename it, or unpack it first: gunzip -c FILE",
-    rb"PK\x03\x04": "a zip file; unpack it first: unzip FILE",
+    rb"PK\x03\x04": "a zip file; unpack it first: unzip FILE (save an office document as plain text)",
+    rb"%PDF-": "a PDF file; extract its text first: pdftotext FILE",
 }
 
 
@@ -37,7 +38,7 @@ def open_file(path: str | PathLike[str]) -> BinaryIO:
         raise DataError(f"the file cannot be opened: {error.strerror}", source=name) from None
 
 
-def read_lines(stream: BinaryIO, name: str) -> Iterator[bytes]:
+def read_lines(stream: Iterable[bytes], name: str) -> Iterator[bytes]:
     """Yield the lines of a stream with their line ends, each as soon as it arrives. Only a line feed ends a line."""
     try:
         lines = iter(stream)

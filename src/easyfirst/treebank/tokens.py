@@ -7,16 +7,15 @@ Empty lines and lines of only spaces and tabs are skipped, since CoNLL-U cannot 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
-from typing import BinaryIO
 
 from easyfirst.errors import DataError
 from easyfirst.treebank.sentence import Sentence
 from easyfirst.treebank.streams import BYTE_ORDER_MARK, decode, read_lines
 
 
-def read_tokens(stream: BinaryIO, name: str) -> Iterator[Sentence]:
+def read_tokens(stream: Iterable[bytes], name: str) -> Iterator[Sentence]:
     """Yield the sentences of a stream, each as soon as its line has been read."""
     for number, line in enumerate(read_lines(stream, name), 1):
         if number == 1:
