@@ -43,7 +43,8 @@ vectors (Jeffrey Pennington, Richard Socher and Christopher D. Manning; PDDL 1.0
 Zeldes, LREC 2020, https://github.com/gucorpling/amalgum), namely MDPI (CC BY 4.0), Wikipedia and Wikivoyage (CC
 BY-SA 3.0), Wikinews (CC BY 2.5) and Project Gutenberg (its License), and from NLTK corpora
 (https://github.com/nltk/nltk_data): movie reviews (Bo Pang and Lillian Lee, CC BY 4.0), State of the Union and
-inaugural addresses (public domain). The vectors encode which words occur next to each other in the text.
+inaugural addresses (public domain). The vectors encode which words occur next to each other in the text. The
+tokenizer has a list of words that are frequent in the same text and that it does not split.
 """
 COLUMNS = ("Tokens", "Sentences", "Words", "UPOS", "XPOS", "UAS", "LAS")
 

@@ -208,7 +208,7 @@ def test_made_tokens_are_what_they_should_be() -> None:
         rng = np.random.default_rng(seed)
         assert re.fullmatch(r"[\w.+-]+@[a-z0-9.-]+\.[a-z]+", email(rng, words), re.IGNORECASE)
         assert re.fullmatch(r"#\w+", hashtag(rng, words))
-        assert re.fullmatch(r"((https?|ftp)://)?(www\.)?[a-z0-9-]+\.[a-z0-9./?=&#_-]+", url(rng, words), re.IGNORECASE)
+        assert re.fullmatch(r"((https?|ftp)://)?(www\.)?[a-z0-9-]+\.[a-z0-9./?=&#_:-]+", url(rng, words), re.IGNORECASE)
         for made in (telephone(rng), made_token(rng, words)):
             assert all(piece.words == (piece.form,) and not piece.form.split()[1:] for piece in made)
         assert {piece.form for piece in telephone(rng) if not re.search(r"\d", piece.form)} <= {"(", ")"}

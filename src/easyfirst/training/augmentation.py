@@ -20,6 +20,7 @@ from easyfirst.treebank.raw_text import Paragraph
 
 CHANGED = 0.7  # the probability that a sentence of an augmented paragraph is changed
 MAX_CHANGES = 2  # of one sentence
+MAX_SENTENCES = 8  # of an augmented paragraph; longer ones are divided
 MAX_MERGED = 4  # paragraphs that become one without punctuation, or with a line for each sentence
 QUOTES = (("'", "'"), ("‘", "’"), ("“", "”"), ('"', '"'), ("'", "'"), ("‘", "’"))
 CURRENCIES = ("$", "€", "£", "¥", "₹", "US$")
@@ -27,6 +28,7 @@ LAST_MARKS = ("...", "…", "....", "..", "!!", "?!", "!!!")
 DASHES = ("—", "–", "--")
 BULLETS = ("-", "*", "•", "·", ">")
 UNITS = ("kg", "km", "cm", "mm", "ml", "mg", "lb", "ft", "mph", "GB", "MB", "kHz", "V", "W", "K")
+LABELS = ("info", "news", "home", "mail", "web", "shop", "photo", "my", "the", "city")  # for languages in other scripts
 LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 Change = Callable[["Augmenter", Pieces, np.random.Generator], Pieces | None]
 
@@ -40,12 +42,17 @@ class Augmenter:
 
     def __init__(self, paragraphs: Sequence[Paragraph], known: Mapping[str, int]) -> None:
         """``known``: words of other text, with their frequencies."""
-        self._sentences = [pieces_of(paragraph) for paragraph in paragraphs]
+        self._sentences = [
+            sentences[begin : begin + MAX_SENTENCES]
+            for sentences in map(pieces_of, paragraphs)
+            for begin in range(0, len(sentences), MAX_SENTENCES)
+        ]
         self.habits = Habits.of([sentence for sentences in self._sentences for sentence in sentences])
-        more = [form for form in known if form.isalpha()]
-        names = [*self.habits.names, *(form for form in more if len(form) > 1 and form.istitle())]
-        words = [*self.habits.words, *(form for form in more if form.islower())]
+        more = [Piece.of(form) for form in known]
+        names = [*self.habits.names, *(piece.form for piece in more if piece.is_name)]
+        words = [*self.habits.words, *(piece.form for piece in more if piece.is_lower)]
         self.names, self.words = names or words, words or names
+        self.labels = [form for form in words if form.isascii()] or LABELS
         at_risk = find_whole_tokens(paragraphs, {form.lower(): MIN_SEEN for form in (*names, *words)})
         self._risky = {
             True: [form for form in names if form.lower() in at_risk] or self.names,
@@ -54,7 +61,7 @@ class Augmenter:
         self._changes = [change for change, is_shown in _CHANGES if is_shown(self.habits)] if self.names else []
 
     def paragraphs(self, share: float, rng: np.random.Generator) -> list[Paragraph]:
-        """Return augmented versions of a random share of the paragraphs."""
+        """Return augmented versions of a random share of the paragraphs; long ones count as several."""
         return list(self._augmented(share, rng))
 
     def _augmented(self, share: float, rng: np.random.Generator) -> Iterator[Paragraph]:
@@ -125,7 +132,7 @@ def exchange_words(augmenter: Augmenter, sentence: Pieces, rng: np.random.Genera
     for k, piece in enumerate(sentence):
         first = piece.words[0]
         is_name = piece.is_name or (len(piece.words) > 1 and first.istitle() and k > 0)
-        if rng.random() < 0.2 and (is_name or (piece.is_plain and piece.form.islower() and len(piece.form) > 3)):
+        if rng.random() < 0.2 and (is_name or (piece.is_lower and len(piece.form) > 3)):
             form = augmenter.word(rng, is_name=is_name)
             if len(piece.words) == 1:
                 piece = piece.renamed(form)
@@ -171,7 +178,9 @@ def add_abbreviation(augmenter: Augmenter, sentence: Pieces, rng: np.random.Gene
             return None
         place += 1
     digits = str(rng.integers(1, 10 ** int(rng.integers(1, 5))))
-    if kind == "titles" and (is_first or rng.random() < 0.3):
+    if kind == "titles" and is_first and sentence[0].is_plain:
+        sentence = [sentence[0].renamed(augmenter.word(rng, is_name=True)), *sentence[1:]]
+    if kind == "titles" and rng.random() < 0.3:
         pieces += [Piece.of(augmenter.word(rng, is_name=True))]
     elif kind == "numbered":
         pieces += [Piece.of(digits)]
@@ -200,7 +209,7 @@ def end_with_abbreviation(augmenter: Augmenter, sentence: Pieces, rng: np.random
 
 def add_made_token(augmenter: Augmenter, sentence: Pieces, rng: np.random.Generator) -> Pieces | None:
     """Put an address, a hashtag or a telephone number between two words, in brackets or before the last mark."""
-    made = telephone(rng) if rng.random() < 0.25 else made_token(rng, augmenter.words)
+    made = telephone(rng) if rng.random() < 0.25 else made_token(rng, augmenter.labels)
     pairs = [pair for pair in ("()", "<>", "[]") if set(pair) <= augmenter.habits.marks]
     if pairs and rng.random() < 0.25:
         left, right = _chosen(rng, pairs)
@@ -273,10 +282,19 @@ def add_unit(augmenter: Augmenter, sentence: Pieces, rng: np.random.Generator) -
     """Put a number and a unit between two words or at the end, without a space between them."""
     number = str(rng.integers(1, 500)) + (f".{rng.integers(10)}" * (rng.random() < 0.2))
     number = ("-" if rng.random() < 0.2 else "") + number
-    units = (
-        [Piece.of(_chosen(rng, UNITS))] if rng.random() < 0.5 else [Piece.of("°", ""), Piece.of(_chosen(rng, "CFK"))]
-    )
-    made = [Piece.of(number, ""), *units]
+    degrees = [Piece.of("°", ""), Piece.of(_chosen(rng, "CFK"))]
+    units = [Piece.of(_chosen(rng, UNITS))] if rng.random() < 0.5 else degrees
+    return _inserted(sentence, [Piece.of(number, ""), *units], rng)
+
+
+def add_short_year(augmenter: Augmenter, sentence: Pieces, rng: np.random.Generator) -> Pieces | None:
+    """Put a year without its century between two words or at the end."""
+    form = _chosen(rng, "'’") + str(rng.integers(10, 100)) + ("s" if rng.random() < 0.4 else "")
+    return _inserted(sentence, [Piece.of(form)], rng)
+
+
+def _inserted(sentence: Pieces, made: Pieces, rng: np.random.Generator) -> Pieces | None:
+    """Put tokens between two words, or before the last period."""
     if rng.random() < 0.4 and _ends_with_period(sentence):
         return [*sentence[:-2], sentence[-2].spaced(" "), *made[:-1], made[-1].spaced(""), sentence[-1]]
     place = _gap(sentence, rng)
@@ -306,13 +324,14 @@ _CHANGES: tuple[tuple[Change, Callable[[Habits], bool]], ...] = (
     (add_abbreviation, lambda habits: habits.keeps_periods and habits.has_spaces),
     (end_with_abbreviation, lambda habits: habits.keeps_periods and habits.has_spaces),
     (end_with_abbreviation, lambda habits: habits.keeps_periods and habits.has_spaces),
-    (add_made_token, lambda habits: bool(habits.words)),
-    (add_made_token, lambda habits: bool(habits.words)),
+    (add_made_token, lambda _: True),
+    (add_made_token, lambda _: True),
     (add_emoji, lambda _: True),
     (replace_marks, lambda _: True),
     (replace_marks, lambda _: True),
     (add_quotes, lambda habits: '"' in habits.marks and habits.has_spaces),
     (add_unit, lambda habits: habits.parts_units),
+    (add_short_year, lambda habits: habits.has_short_years),
     (begin_item, lambda habits: habits.has_spaces),
     (begin_item, lambda habits: habits.has_spaces),
 )

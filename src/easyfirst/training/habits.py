@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
+from easyfirst.model.whole_tokens import MAX_JOINED
 from easyfirst.training.abbreviations import Abbreviations, abbreviations_of
 from easyfirst.training.pieces import Pieces
 
+_YEAR = re.compile(r"['’]\d\d[a-z]{0,2}")
 MIN_SEEN = 3  # how often a treebank must show something before it counts as its habit
 
 
@@ -25,6 +28,7 @@ class Habits:
     keeps_periods: bool  # an abbreviation and its period are one token
     parts_last_period: bool  # but not at the end of a sentence
     parts_units: bool  # a number and the unit that follows without a space are two tokens
+    has_short_years: bool  # an apostrophe and the last digits of a year are one token
     has_spaces: bool
 
     @classmethod
@@ -33,13 +37,13 @@ class Habits:
         words: Counter[str] = Counter()
         marks: Counter[str] = Counter()
         short: Counter[str] = Counter()  # abbreviations
-        n_units = n_joined = n_all = 0
+        n_years = n_units = n_joined = n_all = 0
         for sentence in sentences:
             for k, piece in enumerate(sentence):
                 after = sentence[k + 1] if k + 1 < len(sentence) else None
                 if piece.is_name and k:
                     names[piece.form] += 1
-                elif piece.is_plain and piece.form.islower():
+                elif piece.is_lower:
                     words[piece.form] += 1
                 elif not any(map(str.isalnum, piece.form)):
                     marks[piece.form] += 1
@@ -48,6 +52,7 @@ class Habits:
                 if piece.is_plain and after is not None and after.is_plain:
                     n_all += 1
                     n_joined += not piece.space
+                n_years += bool(_YEAR.fullmatch(piece.form))
                 n_units += bool(after and not piece.space and piece.form.isdigit() and after.is_plain)
         ends = [sentence[-2:] for sentence in sentences if len(sentence) > 1]
         n_parted = sum(b.form == "." and not a.space and f"{a.form}." in short for a, b in ends)
@@ -67,7 +72,8 @@ class Habits:
             keeps_periods=short.total() >= MIN_SEEN and n_initials >= n_cut,
             parts_last_period=n_parted >= n_kept,
             parts_units=n_units >= MIN_SEEN,
-            has_spaces=n_joined < 0.1 * n_all,
+            has_short_years=n_years >= MIN_SEEN,
+            has_spaces=n_joined <= MAX_JOINED * n_all,
         )
 
 

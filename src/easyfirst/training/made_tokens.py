@@ -57,13 +57,16 @@ def url(rng: np.random.Generator, words: Words) -> str:
     """Return the address of a page."""
     scheme = _some(rng, SCHEMES)
     path = "".join("/" + _label(rng, words) for _ in range(int(rng.integers(0, 4))))
-    if path and rng.random() < 0.4:
+    if path and rng.random() < 0.2:
+        path += "/"
+    elif path and rng.random() < 0.4:
         path += f".{_some(rng, EXTENSIONS)}"
     if path and rng.random() < 0.25:
         path += f"?{_some(rng, words).lower()}={_some(rng, words)}" + (f"&id={_digits(rng, 3)}" * (rng.random() < 0.4))
     if path and rng.random() < 0.1:
         path += f"#{_some(rng, words).lower()}"
-    return scheme + domain(rng, words) + (path or "/" * (rng.random() < 0.2))
+    port = f":{_digits(rng, 4)}" if scheme and rng.random() < 0.05 else ""
+    return scheme + domain(rng, words) + port + (path or "/" * (rng.random() < 0.2))
 
 
 def email(rng: np.random.Generator, words: Words) -> str:

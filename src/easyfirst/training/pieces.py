@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
+from easyfirst.model.whole_tokens import is_letter
 from easyfirst.treebank.raw_text import Paragraph, Token
 
 
@@ -23,10 +24,16 @@ class Piece(NamedTuple):
     @property
     def is_plain(self) -> bool:
         """Whether this is a word of letters."""
-        return len(self.words) == 1 and self.form.isalpha()
+        return len(self.words) == 1 and all(map(is_letter, self.form))
+
+    @property
+    def is_lower(self) -> bool:
+        """Whether this is a word without capitals. Many scripts have none."""
+        return self.is_plain and self.form == self.form.lower()
 
     @property
     def is_name(self) -> bool:
+        """Whether this is a word in title case."""
         return self.is_plain and len(self.form) > 1 and self.form.istitle()
 
     def renamed(self, form: str) -> Piece:
