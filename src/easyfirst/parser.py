@@ -58,7 +58,7 @@ from easyfirst.workers import Workers
 
 
 def load(name: str | PathLike[str], *, engine: str | None = None, precision: str | None = None) -> Parser:
-    """Load a bundled model (``"en"``) or a model directory, with its tokenizer and tagger if it has them.
+    """Load a bundled or installed model (``"en"``) or a model directory, with its tokenizer and tagger if it has them.
 
     ``engine`` is ``"native"``, the compiled core, or ``"numpy"``. ``precision`` is that of the core's weights:
     ``"float32"``, ``"int8"`` or ``"int8-fast"``. The defaults are taken from the environment (``EASYFIRST_ENGINE``,

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from easyfirst import __version__
 from easyfirst.cli.info import describe
 from easyfirst.cli.loading import warn_of_name
 from easyfirst.model import bundled
@@ -66,7 +67,9 @@ def test_of_all_parts_something_is_said(run: Run) -> None:
     assert any(line.startswith("tokenizer   BiLSTMs of ") for line in lines)
     assert any(facts["path"] in line for line in lines)  # however long it is
     assert not any(line.endswith(" ") for line in lines)
-    assert run("models").stdout.decode().startswith("en  raw text, tokens, CoNLL-U  ")
+    head, english, *_ = run("models").stdout.decode().splitlines()
+    assert head.split() == ["model", "version", "languages", "reads", "size", "from", "licence"]
+    assert english.split()[:5] == ["en", __version__, "en", "raw", "text,"]
 
 
 def test_a_model_without_a_card(run: Run, model: Path, tmp_path: Path) -> None:

@@ -7,7 +7,7 @@ import datetime
 
 import pytest
 
-from easyfirst.model.card import CardFacts, DataFacts, write_card
+from easyfirst.model.card import CardFacts, DataFacts, languages_in, licence_in, with_fact, with_title, write_card
 from easyfirst.model.parser_config import preset
 from easyfirst.treebank.scores import Scorer
 
@@ -95,3 +95,41 @@ def test_the_commands_use_the_models_name(facts: CardFacts, name: str, written: 
 
 def test_the_same_facts_give_the_same_card(facts: CardFacts) -> None:
     assert write_card(facts) == write_card(facts)
+
+
+class TestChanges:
+    def test_a_fact_is_replaced(self, facts: CardFacts) -> None:
+        card = write_card(facts)
+        changed = with_fact(card, "Licence", "MIT | \\1 or\nlater")
+        assert licence_in(changed) == "MIT \\| \\1 or later"
+        assert [line for line in changed.splitlines() if line not in card.splitlines()] == [
+            "- Licence: MIT \\| \\1 or later"
+        ]
+
+    def test_a_fact_is_added_to_the_list(self, facts: CardFacts) -> None:
+        changed = with_fact(write_card(facts), "Languages", "pt, gl")
+        assert "- Languages: pt, gl\n\n## Data" in changed.replace("\n\n\n", "\n\n")
+        assert languages_in(changed) == ("pt", "gl")
+
+    @pytest.mark.parametrize("card", ["", "# x\n", "# x\n\nText.\n", "# x\n\n## Data\n\n- Licence: of the data\n"])
+    def test_a_fact_is_added_to_any_card(self, card: str) -> None:
+        changed = with_fact(card, "Languages", "pt")
+        assert languages_in(changed) == ("pt",)
+        assert changed.replace("- Languages: pt", "").split() == card.split()
+
+    def test_the_title(self, facts: CardFacts) -> None:
+        card = write_card(facts)
+        assert with_title(card, "new").splitlines() == ["# new", *card.splitlines()[1:]]
+        assert with_title("Text.\n", "new") == "# new\n\nText.\n"
+        assert with_title("", "new").strip() == "# new"
+
+    @pytest.mark.parametrize(
+        ("file", "expected"),
+        [("pt_bosque-ud-train.conllu", ("pt",)), ("grc_proiel-ud-train.conllu.gz", ("grc",)), ("my_train.conllu", ())],
+    )
+    def test_the_language_in_the_name_of_a_treebank(
+        self, facts: CardFacts, file: str, expected: tuple[str, ...]
+    ) -> None:
+        data = [DataFacts(use="training", file=f"folder/{file}", sentences=1, words=2)]
+        data.append(DataFacts(use="development", file="en_ewt-ud-dev.conllu", sentences=1, words=2))
+        assert languages_in(write_card(dataclasses.replace(facts, data=data))) == expected

@@ -22,6 +22,7 @@ from easyfirst.cli.combine import combine, pack
 from easyfirst.cli.evaluate import evaluate
 from easyfirst.cli.explain import explain
 from easyfirst.cli.info import info, models
+from easyfirst.cli.package import package
 from easyfirst.cli.parse import parse
 from easyfirst.cli.render import render
 from easyfirst.cli.serve import serve
@@ -136,7 +137,8 @@ def build_app() -> typer.Typer:
         pretty_exceptions_enable=False,
         context_settings={"help_option_names": ["-h", "--help"]},
     )
-    for verb in (parse, train, evaluate, explain, render, serve, calibrate, combine, info, models, pack, vectors):
+    verbs = (parse, train, evaluate, explain, render, serve, calibrate, combine, info, models, pack, package, vectors)
+    for verb in verbs:
         app.command()(verb)
     return app
 

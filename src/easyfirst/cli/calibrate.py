@@ -13,7 +13,7 @@ from easyfirst.cli.loading import parser_threads, warn_of_name
 from easyfirst.cli.options import Encoding, ParserThreads
 from easyfirst.cli.sources import read_conllu
 from easyfirst.errors import DataError, ModelError
-from easyfirst.model.bundled import bundled_models, find_model
+from easyfirst.model.bundled import find_known, find_model
 from easyfirst.treebank.sentence import Sentence
 from easyfirst.treebank.tree import check_tree
 
@@ -38,7 +38,7 @@ def calibrate(
     """Fit the confidence of a model's arcs, labels and trees, and store it in the model (confidence.json).
 
     Training with --dev does this too. The model's weights do not change. Its card gets a table that shows how well the
-    confidence is calibrated. To calibrate a bundled model, copy it first.
+    confidence is calibrated. To calibrate a bundled or installed model, copy it first.
 
     \b
     Examples:
@@ -48,10 +48,10 @@ def calibrate(
     """
     n_threads = parser_threads(threads)
     warn_of_name(model)
-    if model in bundled_models():
+    if known := find_known(model):
         raise ModelError(
-            f"{model} is part of the installed package and cannot be changed; copy it with 'easyfirst pack {model} "
-            f"--out my-{model}' and calibrate my-{model}"
+            f"{model} is part of the installed package {known.package} and cannot be changed; copy it with 'easyfirst "
+            f"pack {model} --out my-{model}' and calibrate my-{model}"
         )
     gold = read_gold(dev, encoding)
 

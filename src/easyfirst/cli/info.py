@@ -1,4 +1,4 @@
-"""``easyfirst info`` and ``easyfirst models``: a description of a model, and the bundled models."""
+"""``easyfirst info`` and ``easyfirst models``: a description of a model, and the bundled and installed models."""
 
 from __future__ import annotations
 
@@ -11,9 +11,11 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from typer import Argument, Option
 
+from easyfirst import __version__
 from easyfirst.cli.loading import set_threads, warn_of_name
 from easyfirst.cli.outputs import check_output, is_terminal
-from easyfirst.model.bundled import bundled_models, find_model
+from easyfirst.errors import EasyFirstError
+from easyfirst.model.bundled import PACKAGE, find_known, find_model, known_models
 from easyfirst.native.backend import describe_engine
 from easyfirst.treebank.columns import column_names
 
@@ -24,7 +26,7 @@ if TYPE_CHECKING:
 
 
 def info(
-    model: Annotated[str, Argument(metavar="MODEL", help="A bundled model or a directory.")],
+    model: Annotated[str, Argument(metavar="MODEL", help="The name of a model or a directory.")],
     as_json: Annotated[bool, Option("--json", help="Print JSON, with all settings and relations.")] = False,
 ) -> None:
     """Describe a model: its input and output, sizes, relations and scores.
@@ -37,6 +39,8 @@ def info(
     check_output(None)
     warn_of_name(model)
     facts = describe(find_model(model))
+    if known := find_known(model):
+        facts["package"], facts["version"] = known.package, known.version or __version__
     if as_json:
         print(json.dumps(facts, ensure_ascii=False, indent=2))
     else:
@@ -44,30 +48,58 @@ def info(
 
 
 def models(as_json: Annotated[bool, Option("--json", help="Print JSON.")] = False) -> None:
-    """List the models that came with the package. Nothing is ever downloaded.
+    """List the models that can be used by name: the bundled ones, and those of installed packages. Nothing is ever
+    downloaded.
+
+    A name means the bundled model first. A model that is hidden behind another one can be used by its path.
 
     \b
-    Example:
+    Examples:
       easyfirst models
+      pip install easyfirst_pt-1.0.0-py3-none-any.whl && easyfirst models
     """
     set_threads(None)
     check_output(None)
-    found = {name: describe(path) for name, path in bundled_models().items()}
+    found = _all_models()
     if as_json:
-        keys = ("path", "parts", "reads", "licence", "size")
-        print(json.dumps({name: {key: facts[key] for key in keys} for name, facts in found.items()}, indent=2))
+        print(json.dumps(found, ensure_ascii=False, indent=2))
         return
     if not found:
-        print("no models are bundled; train one with 'easyfirst train', and name its directory with --model")
+        print("there are no models; train one with 'easyfirst train', and name its directory with --model")
         return
-    sizes = {name: f"{facts['size'] / 1e6:.1f} MB" for name, facts in found.items()}
-    _print_table([[name, facts["reads"], sizes[name], facts["licence"] or ""] for name, facts in found.items()])
+    rows = [["model", "version", "languages", "reads", "size", "from", "licence"]]
+    for name, facts in found.items():
+        if facts["error"]:
+            rows.append([name, facts["version"], "", f"cannot be used: {facts['error']}", "", facts["package"], ""])
+            continue
+        place = f"{facts['package']}, hidden: {facts['path']}" if facts["is_hidden"] else facts["package"]
+        languages, licence = ", ".join(facts["languages"]), facts["licence"] or ""
+        rows.append([name, facts["version"], languages, facts["reads"], _size(facts["size"]), place, licence])
+    _print_table(rows)
     print("'easyfirst info NAME' shows more; use any other model by the name of its directory")
+
+
+def _all_models() -> dict[str, dict[str, Any]]:
+    """Return facts about each bundled or installed model. One that another model hides has its package in its name."""
+    known = known_models()
+    names = [model.name for model in known]
+    found: dict[str, dict[str, Any]] = {}
+    for model in known:
+        is_hidden = model.package != PACKAGE and names.count(model.name) > 1
+        facts: dict[str, Any] = {"package": model.package, "version": model.version or __version__}
+        facts |= {"path": str(model.path), "is_hidden": is_hidden, "error": None}
+        try:
+            described = describe(model.path)
+            facts |= {key: described[key] for key in ("parts", "reads", "languages", "licence", "size")}
+        except EasyFirstError as error:  # a damaged package must not hide the others
+            facts["error"] = str(error)
+        found[f"{model.name} ({model.package})" if is_hidden else model.name] = facts
+    return found
 
 
 def describe(path: Path, parser: Parser | None = None) -> dict[str, Any]:
     """Return the facts about a model as plain values for JSON. ``parser`` is the model, if it is loaded already."""
-    from easyfirst.model.card import licence_in, scores_in
+    from easyfirst.model.card import languages_in, licence_in, scores_in
     from easyfirst.model.directory import CARD, CONFIDENCE, CONFIG, REQUIRED, from_json
     from easyfirst.model.part import TAGGER, TOKENIZER, VECTORS
     from easyfirst.parser import load
@@ -109,6 +141,7 @@ def describe(path: Path, parser: Parser | None = None) -> dict[str, Any]:
             {"convention": name, "UAS": uas, "LAS": las, "words": words}
             for name, uas, las, words in scores_in(model.card)
         ],
+        "languages": list(languages_in(model.card)),
         "licence": licence_in(model.card),
     }
 
@@ -156,6 +189,8 @@ def _show(facts: dict[str, Any]) -> None:
     formats = "".join(f", {part} {version}" for part, version in facts["formats_of_parts"].items())
     rows = {
         "model": f"{facts['path']} (format {facts['format_version']}{formats}; easyfirst {facts['easyfirst_version']})",
+        **({"package": f"{facts['package']} {facts['version']}"} if "package" in facts else {}),
+        "languages": ", ".join(facts["languages"]) or "none in the model's card",
         "preset": facts["preset"],
         "engine": describe_engine(facts["engine"]),
         "parts": ", ".join(facts["parts"]),

@@ -8,7 +8,7 @@ from importlib.util import find_spec
 from typing import TYPE_CHECKING
 
 from easyfirst.errors import EasyFirstError
-from easyfirst.model.bundled import hides_directory
+from easyfirst.model.bundled import PACKAGE, hidden_directory
 
 if TYPE_CHECKING:
     from easyfirst.parser import Parser
@@ -70,9 +70,10 @@ def load_model(name: str, *, warns: bool = True) -> Parser:
 
 
 def warn_of_name(model: str) -> None:
-    """Warn on stderr if a name means the bundled model, but there is a directory of that name as well."""
-    if hides_directory(model):
-        print(f"warning: {model} is the bundled model; write ./{model} for the directory", file=sys.stderr)
+    """Warn on stderr if a name means a bundled or installed model, but there is a directory of that name as well."""
+    if known := hidden_directory(model):
+        which = "the bundled model" if known.package == PACKAGE else f"the model of the package {known.package}"
+        print(f"warning: {model} is {which}; write ./{model} for the directory", file=sys.stderr)
 
 
 def check_calibrated(parser: Parser, name: str) -> None:

@@ -45,7 +45,7 @@ Encoding = Annotated[
     ),
 ]
 ModelName = Annotated[
-    str, Option("--model", "-m", help="A bundled model ('easyfirst models' lists them) or a directory.")
+    str, Option("--model", "-m", help="The name of a model ('easyfirst models' lists them) or a directory.")
 ]
 OutputFile = Annotated[
     str | None, Option("--output", "-o", help="The file to write, all at once at the end; default: stdout.")

@@ -7,8 +7,10 @@ from pathlib import Path
 
 from easyfirst.errors import ModelError
 from easyfirst.model.directory import CONFIG
+from easyfirst.model.installed import NAME, KnownModel, installed_models
 
 FOLDER = Path(__file__).parent.parent / "bundled_models"
+PACKAGE = "easyfirst"
 
 
 def bundled_models() -> dict[str, Path]:
@@ -16,19 +18,45 @@ def bundled_models() -> dict[str, Path]:
     return {path.parent.name: path.parent for path in sorted(FOLDER.glob(f"*/{CONFIG}"))}
 
 
-def hides_directory(name: str) -> bool:
-    """Return whether a name refers to a bundled model although another directory has that name."""
-    path, bundled = Path(name), bundled_models().get(name)
-    return bundled is not None and path.is_dir() and not path.samefile(bundled)
+def known_models() -> list[KnownModel]:
+    """Return the bundled models, then the installed ones. If models have the same name, the name means a bundled one;
+    if several installed ones have it, it means none of them."""
+    bundled = [KnownModel(name, path, PACKAGE) for name, path in bundled_models().items()]
+    return bundled + installed_models()
+
+
+def find_known(name: str) -> KnownModel | None:
+    """Return the bundled or installed model of this name, if there is one."""
+    if path := bundled_models().get(name):
+        return KnownModel(name, path, PACKAGE)
+    if not NAME.fullmatch(name):
+        return None
+    found = [model for model in installed_models() if model.name == name]
+    if len(found) > 1:
+        packages = " and ".join(model.package for model in found)
+        raise ModelError(
+            f"there are several models {name}, in the packages {packages}; uninstall all but one of them, or give the "
+            f"path of the model, such as {found[0].path}"
+        )
+    return found[0] if found else None
+
+
+def hidden_directory(name: str) -> KnownModel | None:
+    """Return the bundled or installed model of this name if another directory has the name too."""
+    known = find_known(name) if Path(name).is_dir() else None
+    return None if known is None or (known.path.exists() and known.path.samefile(name)) else known
 
 
 def find_model(name: str | PathLike[str]) -> Path:
-    """Return the directory of a model: the bundled one of that name, else the path (``./en`` is always a path)."""
-    bundled = bundled_models()
-    if isinstance(name, str) and name in bundled:
-        return bundled[name]
+    """Return the directory of a model: the bundled one of that name, else the installed one, else the path (``./en`` is
+    always a path)."""
+    if isinstance(name, str) and (known := find_known(name)):
+        return known.path
     path = Path(name)
     if not path.exists() and len(path.parts) == 1:
-        names = ", ".join(bundled) or "none"
-        raise ModelError(f"there is no model {fspath(name)}, neither a directory nor bundled (bundled: {names})")
+        names = ", ".join(dict.fromkeys(model.name for model in known_models())) or "none"
+        raise ModelError(
+            f"there is no model {fspath(name)}, neither a directory nor bundled nor installed (there are: {names}); "
+            "'easyfirst models' lists all"
+        )
     return path

@@ -22,6 +22,9 @@ NO_LICENCE = "not stated (set it with --licence)"
 _SCORES = re.compile(r"^\| ([^|]+) \| ([0-9.]+) \| ([0-9.]+) \| ([0-9,]+) \|$", re.MULTILINE)
 """A row of the table of scores: convention, UAS, LAS, words."""
 _LICENCE = re.compile(r"^- Licence: (.+)$", re.MULTILINE)
+_LANGUAGES = re.compile(r"^- Languages?: (.+)$", re.MULTILINE)
+_TREEBANK = re.compile(r"^\| training \|.*?`([a-z]{2,3})_[a-z0-9]+-ud-", re.MULTILINE)
+"""A training file with a name of Universal Dependencies, which begins with the code of the language."""
 _CONVENTIONS = {
     "ud": "UD: all words, relation subtypes ignored (as the CoNLL 2018 scorer)",
     "conllx": "CoNLL-X: without punctuation, full relations (as the paper)",
@@ -62,7 +65,7 @@ def write_card(facts: CardFacts) -> str:
         [f"- Licence: {_inline(facts.licence or NO_LICENCE)}"],
         _section("Data", _data(facts.data)),
         _section("Scores", _scores(facts.scores, facts.best_epoch)),
-        _section("Use", ["```", *_commands(facts.name), "```"]),
+        _section("Use", ["```", *commands_for(facts.name), "```"]),
         _section("Network", _settings(asdict(facts.config.network))),
         _section("Training", _settings(asdict(facts.config.training))),
     )
@@ -101,7 +104,7 @@ def ensemble_card(config: ParserConfig, names: Sequence[str], models: Sequence[P
         _table(("Model", "Networks", "Seed", "UAS", "LAS"), rows),
         *(_section(title, lines) for title, lines in _inherited_sections(models[0].card)),
         _section("Scores", ["Not measured; run `easyfirst evaluate`."]),
-        _section("Use", ["```", *_commands("DIRECTORY"), "```"]),
+        _section("Use", ["```", *commands_for("DIRECTORY"), "```"]),
         _section("Network", ["The settings of every member.", "", *_settings(asdict(config.network))]),
         _section("Training", ["The settings of the first member.", "", *_settings(asdict(config.training))]),
     )
@@ -138,7 +141,32 @@ def scores_in(card: str) -> list[tuple[str, float, float, int]]:
 def licence_in(card: str) -> str | None:
     """Return the licence in a card."""
     found = _LICENCE.search(card)
-    return found[1] if found else None
+    return found[1].strip() if found else None
+
+
+def languages_in(card: str) -> tuple[str, ...]:
+    """Return the languages in a card, or else those in the names of the training files."""
+    found = _LANGUAGES.search(card)
+    names = found[1].split(",") if found else _TREEBANK.findall(card)
+    return tuple(dict.fromkeys(name.strip() for name in names))
+
+
+def with_fact(card: str, name: str, value: str) -> str:
+    """Set a line of the list at the top of a card, such as ``- Licence: MIT``."""
+    line = f"- {name}: {_inline(value)}"
+    head, mark, rest = card.partition("\n## ")
+    pattern = re.compile(rf"^- {name}: .*$", re.MULTILINE)
+    if pattern.search(head):
+        head = pattern.sub(lambda _: line, head, count=1)
+    else:
+        separator = "\n" if re.search(r"^- .*\n*\Z", head, re.MULTILINE) else "\n\n"
+        head = head.rstrip("\n") + separator + line + "\n"
+    return head + mark + rest
+
+
+def with_title(card: str, title: str) -> str:
+    """Replace the title of a card."""
+    return re.sub(r"\A(# .*\n)?\n*", lambda _: f"# {_inline(title)}\n\n", card, count=1)
 
 
 def _summary(config: ParserConfig) -> str:
@@ -174,7 +202,8 @@ def _score_table(scores: Scores) -> list[str]:
     return _table(("Convention", "UAS", "LAS", "Words"), rows)
 
 
-def _commands(name: str) -> list[str]:
+def commands_for(name: str) -> list[str]:
+    """Return commands that use a model."""
     model = f'"{name}"' if " " in name else name
     return [
         f"easyfirst parse --model {model} input.conllu -o output.conllu",

@@ -1,14 +1,15 @@
-"""The calibration and the scores of a model in its card, written after training."""
+"""Changes of a model's card after training: calibration, scores, and the card of a package."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 
 from easyfirst.confidence.calibration import Calibration, FittedOn
 from easyfirst.confidence.fitting import N_FOLDS
 from easyfirst.confidence.reliability import ReliabilityReport, to_markdown
 from easyfirst.model.calibration_store import save_calibration
-from easyfirst.model.card import with_scores, with_section
+from easyfirst.model.card import commands_for, with_fact, with_scores, with_section, with_title
 from easyfirst.model.directory import CARD, replace_file
 from easyfirst.treebank.scores import Scores
 
@@ -29,6 +30,15 @@ def store_scores(directory: Path, scores: Scores, data: str) -> None:
     """Write scores, measured on this data, into a model's card."""
     card = (directory / CARD).read_text(encoding="utf-8")
     replace_file(directory / CARD, with_scores(card, scores, data).encode())
+
+
+def packaged_card(card: str, name: str, package: str, *, licence: str | None, languages: Sequence[str]) -> str:
+    """Return the card of a model as the description of its package: under another name, with its licence and languages,
+    and with commands that use it."""
+    card = with_title(card, package)
+    for fact, value in (("Licence", licence), ("Languages", ", ".join(languages))):
+        card = with_fact(card, fact, value) if value else card
+    return with_section(card, "Use", ["```", f"pip install {package}", *commands_for(name), "```"], before="Network")
 
 
 def _section(facts: FittedOn, reliability: ReliabilityReport | None) -> list[str]:
