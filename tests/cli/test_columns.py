@@ -86,3 +86,21 @@ def test_info_names_the_columns(run: Run, whole_model: Path, text_model: Path, m
     assert any(f"{facts['tags']['feats']} FEATS bundles" in line for line in shown)
     assert json.loads(run("info", text_model, "--json").stdout)["gives"] == ["UPOS", "XPOS", "HEAD", "DEPREL"]
     assert json.loads(run("info", model, "--json").stdout)["gives"] == ["HEAD", "DEPREL"]
+
+
+def test_trees_show_the_columns_that_are_chosen(run: Run, whole_model: Path) -> None:
+    trees = load(whole_model)(TEXT)
+    done = run("parse", "--model", whole_model, "--text", TEXT, "--show", "lemma", "--show", "feats")
+    assert done.stdout.decode() == "".join(f"{parse.draw(show='lemma,feats')}\n\n" for parse in trees)
+    done = run("parse", "--model", whole_model, "--text", TEXT, "--show", "none", "--to", "tree")
+    assert done.stdout.decode() == "".join(f"{parse.draw(show='none')}\n\n" for parse in trees)
+
+
+def test_other_formats_have_all_columns(run: Run, whole_model: Path) -> None:
+    for options in (["--to", "json"], ["--to", "conllu"], ["--deps"]):
+        done = run("parse", "--model", whole_model, "--text", TEXT, "--show", "lemma", *options)
+        assert (done.returncode, done.stdout) == (2, b"")
+        assert b"error: --show is for drawn trees" in done.stderr
+    done = run("parse", "--model", whole_model, "--text", TEXT, "--show", "lema")
+    assert (done.returncode, done.stdout) == (2, b"")
+    assert b"'lema' is not a column that can be shown" in done.stderr

@@ -43,6 +43,26 @@ def test_trees_for_the_terminal_are_the_default(fox: Path) -> None:
     assert call(stdin=ROWS.encode()).stdout == done.stdout
 
 
+@pytest.mark.parametrize("options", [["--show", "lemma,feats"], ["--show", "lemma", "--show", "feats"]])
+def test_columns_are_chosen(data: Path, options: list[str]) -> None:
+    done = call(data / "multiword.conllu", "--sentence", "1", *options)
+    assert done.exit_code == 0
+    assert done.stdout.splitlines()[0].split()[-4:] == ["Do", "do", "Mood=Imp|VerbForm=Fin", "aux"]
+    [picture] = json.loads(call(data / "multiword.conllu", "-s", "1", "--to", "displacy", *options).stdout)
+    assert picture["words"][0] == {"text": "Do", "tag": "", "lemma": "do", "feats": "Mood=Imp|VerbForm=Fin"}
+    for target in ("svg", "html", "latex", "dot"):
+        shown = call(data / "multiword.conllu", "-s", "1", "--to", target, *options).stdout
+        assert "Mood=Imp" in shown
+        assert "AUX" not in shown
+
+
+def test_columns_may_be_left_out(fox: Path) -> None:
+    assert call(fox, "--show", "none").stdout.splitlines()[0] == "╭─► The  det   1  40 %"
+    done = call(fox, "--show", "lema")
+    assert (done.exit_code, done.stdout) == (2, "")
+    assert "'lema' is not a column that can be shown; choose lemma, upos, xpos, feats" in done.stderr
+
+
 def test_width(data: Path) -> None:
     done = call(data / "nonprojective.conllu", "--width", "24")
     assert all(len(line) <= 24 for line in done.stdout.splitlines())

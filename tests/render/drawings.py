@@ -78,4 +78,5 @@ def drawings(draw: st.DrawFn, *, max_words: int = 12, is_plain: bool = False) ->
         draw(st.none() | column(st.none() | st.floats(0, 1))),  # type: ignore[arg-type]
         draw(st.none() | column(st.none() | st.integers(1, 99))),  # type: ignore[arg-type]
         draw(st.none() | text),
+        columns=draw(st.none() | st.dictionaries(st.sampled_from(["lemma", "feats"]) | text, column(text), max_size=2)),  # type: ignore[arg-type]
     )

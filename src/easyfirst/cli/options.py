@@ -65,6 +65,15 @@ ParserThreads = Annotated[
         "that this process may use; for --text, 1.",
     ),
 ]
+Show = Annotated[
+    list[str] | None,
+    Option(
+        "--show",
+        metavar="COLUMNS",
+        help="The columns drawn with the words: lemma, upos, xpos, feats, several with commas between, or none. "
+        "Default: upos.",
+    ),
+]
 Misc = Annotated[
     bool,
     Option(

@@ -120,6 +120,7 @@ class Writer:
     deps: bool = False
     tags: bool = False
     confidence: bool = False
+    show: tuple[str, ...] | None = None  # the columns in drawn trees
 
     def sentence(self, parse: Parse) -> bytes:
         """Encode a sentence that was given in words."""
@@ -139,7 +140,8 @@ class Writer:
         if self.target is Target.conllu:
             return parse.to_bytes(deps=self.deps, tags=self.tags, confidence=self.confidence)
         width = shutil.get_terminal_size().columns if is_terminal(sys.stdout) else None
-        return f"{parse.draw(width=width, confidence=self.confidence)}\n\n".encode(errors="replace")
+        tree = parse.draw(width=width, confidence=self.confidence, show=self.show)
+        return f"{tree}\n\n".encode(errors="replace")
 
 
 def identity(parse: Parse) -> dict[str, object]:

@@ -18,6 +18,7 @@ from easyfirst.cli.outputs import Target, Writer, check_output, is_terminal, ope
 from easyfirst.cli.reports import reporting
 from easyfirst.cli.sources import SentenceFiles, TextFiles, open_inputs
 from easyfirst.errors import InputError, LanguageWarning
+from easyfirst.render.columns import read_columns
 
 if TYPE_CHECKING:
     from easyfirst.constraints.arguments import ConstraintsOf
@@ -43,6 +44,7 @@ def parse(
             "terminal, else conllu.",
         ),
     ] = None,
+    show: options.Show = None,
     deps: Annotated[bool, Option("--deps", help="Write the tree to the column DEPS as well.")] = False,
     write_tags: Annotated[
         bool, Option("--write-tags", help="In CoNLL-U, fill in LEMMA, UPOS, XPOS and FEATS where the input has none.")
@@ -68,6 +70,7 @@ def parse(
     \b
     Examples:
       easyfirst parse --text "The fox jumps. It likes apples."
+      easyfirst parse --text "The fox jumps." --show lemma,upos,feats
       easyfirst parse letters.txt -o letters.conllu
       easyfirst parse --encoding latin-1 old-letters.txt -o letters.conllu
       echo "The fox jumps." | easyfirst parse
@@ -78,12 +81,17 @@ def parse(
     """
     n_threads = parser_threads(1 if text is not None and threads is None else threads)  # a pool takes time to start
     check_output(output)
-    wanted = target or (Target.tree if writes_terminal(output) and not deps else Target.conllu)
+    shown = None if show is None else read_columns(show)
+    draws = writes_terminal(output) or shown is not None
+    wanted = target or (Target.tree if draws and not deps else Target.conllu)
     if deps and wanted is not Target.conllu:
         raise InputError("--deps is for CoNLL-U, where DEPS is a column; leave it out, or write --to conllu")
+    if shown is not None and wanted is not Target.tree:
+        raise InputError("--show is for drawn trees, and CoNLL-U and JSON have all columns; leave it out")
     given = open_inputs(inputs, text, source, encoding=encoding, quiet=quiet)
     check_output(output, () if given.is_conllu and wanted is Target.conllu else inputs or ())
-    writer = Writer(wanted, deps=deps, tags=write_tags or source is Format.tokens, confidence=confidence)
+    tags = write_tags or source is Format.tokens
+    writer = Writer(wanted, deps=deps, tags=tags, confidence=confidence, show=shown)
     known = constraints_reader(misc=constraints, heads=keep_heads, is_conllu=given.is_conllu)
     parser = load_model(model, warns=not quiet)
     if confidence:

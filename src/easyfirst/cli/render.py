@@ -7,16 +7,18 @@ import os
 import shutil
 from collections.abc import Iterable, Iterator
 from enum import Enum
+from functools import partial
 from itertools import islice
 from pathlib import Path
 from typing import Annotated
 
 from typer import Argument, Option
 
+from easyfirst.cli import options
 from easyfirst.cli.files import STANDARD, Files
-from easyfirst.cli.options import Encoding
 from easyfirst.cli.outputs import check_output, open_output, writes_terminal
 from easyfirst.errors import DataError, InputError
+from easyfirst.render.columns import read_columns
 from easyfirst.render.displacy import to_displacy
 from easyfirst.render.dot import draw_dot
 from easyfirst.render.drawing import Drawing
@@ -49,7 +51,7 @@ def render(
     inputs: Annotated[
         list[str] | None, Argument(metavar="INPUT", help="CoNLL-U with trees, plain or .gz; none or '-': stdin.")
     ] = None,
-    encoding: Encoding = None,
+    encoding: options.Encoding = None,
     target: Annotated[
         Picture,
         Option(
@@ -72,6 +74,7 @@ def render(
         ),
     ] = None,
     theme: Annotated[Theme, Option(help="The background of an svg; auto: the viewer's preference.")] = Theme.auto,
+    show: options.Show = None,
 ) -> None:
     """Draw the trees of CoNLL-U files.
 
@@ -84,6 +87,7 @@ def render(
       easyfirst render trees.conllu --to html -o trees.html
       easyfirst render trees.conllu --to svg --sentence 3 -o third.svg
       easyfirst render trees.conllu --to svg -o pictures/
+      easyfirst render trees.conllu --to html --show lemma,feats -o trees.html
       easyfirst parse --text "The fox jumps." --to conllu | easyfirst render --to latex
     """
     is_directory = target is Picture.svg and output is not None and output != STANDARD and _is_directory(output)
@@ -91,9 +95,10 @@ def render(
         check_output(output, inputs or ())
     if width is not None and target in (Picture.svg, Picture.html) and width < MIN_WIDTH:
         raise InputError(f"--width {width} is too little for {target.value}; give {MIN_WIDTH:g} pixels or more")
+    shown = None if show is None else read_columns(show)
     files = Files(inputs or [], encoding)
     files.announce()
-    drawings: Iterable[Drawing] = map(Drawing.of, files.sentences())
+    drawings: Iterable[Drawing] = map(partial(Drawing.of, show=shown), files.sentences())
     if sentence is not None:
         drawings = list(islice(drawings, sentence - 1, sentence))
         if not drawings:
@@ -171,6 +176,7 @@ def _terminal(drawings: Iterable[Drawing], width: int | None, *, on_terminal: bo
             drawing.heads,
             drawing.relations,
             drawing.tags,
+            columns=drawing.columns,
             confidence=drawing.confidence,
             steps=drawing.steps,
             width=width,

@@ -14,8 +14,10 @@ def draw_dot(drawing: Drawing) -> str:
     """Return a directed graph with arcs from head to modifier and the root at the top."""
     lines = [f"digraph {_quote(drawing.title or drawing.text)} {{", "  ordering=out;"]
     lines += ["  node [shape=plaintext];", "  edge [fontsize=11];"]
+    below = [texts for _, texts in drawing.lines()]
     for m, form in enumerate(drawing.forms, 1):
-        label = f"{_escape(form)}\\n{_escape(drawing.tag(m))}" if drawing.tag(m) else _escape(form)
+        texts = [form, *(line[m - 1] for line in below if line[m - 1])]
+        label = "\\n".join(map(_escape, texts))
         lines.append(f'  w{m} [label="{label}"];')
     lines += [f"  w{h} -> w{m} [{_attributes(drawing, m)}];" for h, m in drawing.arcs]
     for m, head in enumerate(drawing.heads, 1):

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import heapq
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from unicodedata import bidirectional
 
 from easyfirst.errors import DataError, InputError
+from easyfirst.render.columns import columns_of
 from easyfirst.treebank.misc import read_confidence, read_moved, read_steps
 from easyfirst.treebank.sentence import Sentence
 
@@ -29,6 +30,7 @@ class Drawing:
     title: str | None = None
     notes: Sequence[Sequence[str]] | None = None  # on the action chosen at each step and the runners-up, for HTML
     moved_from: Sequence[int | None] | None = None  # the head a step attached the word to, if the arc was moved later
+    columns: Mapping[str, Sequence[str]] | None = None  # what is written with the words in place of tags, by name
 
     def __post_init__(self) -> None:
         n = len(self.forms)
@@ -38,6 +40,9 @@ class Drawing:
             values: Sequence[object] | None = getattr(self, name)
             if values is not None and len(values) != n:
                 raise InputError(f"{n} forms but {len(values)} {name}: give one for each word")
+        for name, cells in (self.columns or {}).items():
+            if len(cells) != n:
+                raise InputError(f"{n} forms but {len(cells)} cells of {name}: give one for each word")
         for m, head in enumerate(self.heads, 1):
             if head is not None and (not 0 <= head <= n or head == m):
                 message = f"word {m} has the head {head} in a sentence of {n} words"
@@ -53,16 +58,18 @@ class Drawing:
         return len(self.forms)
 
     @classmethod
-    def of(cls, sentence: Sentence) -> Drawing:
-        """Draw a CoNLL-U sentence with UPOS as tags (XPOS if there is none) and ``ArcConf=``, ``Step=`` and
-        ``MovedFrom=`` of MISC."""
+    def of(cls, sentence: Sentence, show: str | Iterable[str] | None = None) -> Drawing:
+        """Draw a CoNLL-U sentence with ``ArcConf=``, ``Step=`` and ``MovedFrom=`` of MISC, and with the columns to
+        ``show``: some of ``lemma``, ``upos``, ``xpos`` and ``feats``, or ``none``. By default they are UPOS, or XPOS if
+        there is none."""
         tags = next((tags for tags in (sentence.upos, sentence.xpos) if set(tags) != {"_"}), None)
+        columns = None if show is None else columns_of(sentence, show)
         confidence, steps, moved = read_confidence(sentence), read_steps(sentence), read_moved(sentence)
         drawn = (sentence.forms, sentence.heads, sentence.relations, tags)
         known = (None if set(confidence) == {None} else confidence, None if set(steps) == {None} else steps)
         try:
             moved_from = None if set(moved) == {None} else moved
-            return cls(*drawn, *known, sentence.metadata.get("sent_id"), moved_from=moved_from)
+            return cls(*drawn, *known, sentence.metadata.get("sent_id"), moved_from=moved_from, columns=columns)
         except InputError as error:
             raise DataError(str(error), source=sentence.source, line=sentence.line) from None
 
@@ -120,8 +127,20 @@ class Drawing:
 
     def tag(self, m: int) -> str:
         """Return the tag of a word, or "" if unknown."""
-        tag = self.tags[m - 1] if self.tags is not None else "_"
+        tags = self.tags if self.columns is None else self.columns.get("upos", self.columns.get("xpos"))
+        tag = tags[m - 1] if tags is not None else "_"
         return "" if tag == "_" else tag
+
+    def lines(self) -> list[tuple[str, list[str]]]:
+        """Return the lines below the words: the name of each, and its text for each word, or "" if there is none. Each
+        feature of a word has a line of its own."""
+        shown = ({} if self.tags is None else {"tag": self.tags}) if self.columns is None else self.columns
+        lines: list[tuple[str, list[str]]] = []
+        for name, cells in shown.items():
+            texts = [[] if cell == "_" else cell.split("|") if name == "feats" else [cell] for cell in cells]
+            n_lines = max(map(len, texts))
+            lines += [(name, [(text + [""] * n_lines)[place] for text in texts]) for place in range(n_lines)]
+        return lines
 
     def order(self) -> tuple[int, ...]:
         """Return the modifiers in the order of their steps. If the steps are unknown, return an order in which an

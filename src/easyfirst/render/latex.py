@@ -49,8 +49,7 @@ def draw_latex(drawing: Drawing) -> str:
     place = {m: column for column, m in enumerate(columns, 1)}
     lines = [r"\begin{dependency}", r"  \begin{deptext}[column sep=0.6em]"]
     lines.append(_row([drawing.forms[m - 1] for m in columns]))
-    if drawing.tags is not None:
-        lines.append(_row([drawing.tag(m) for m in columns]))
+    lines += [_row([texts[m - 1] for m in columns]) for _, texts in drawing.lines()]
     lines.append(r"  \end{deptext}")
     for m, head in enumerate(drawing.heads, 1):
         if head is not None:

@@ -17,6 +17,7 @@ from dataclasses import dataclass, replace
 from easyfirst.render.drawing import Drawing
 
 FORM_SIZE, TAG_SIZE, LABEL_SIZE = 16, 11, 11  # font sizes in pixels
+TAG_HEIGHT = TAG_SIZE * 1.4
 GAP, MARGIN, OPEN_MARGIN = 18.0, 14.0, 46.0
 LEVEL, BASE, SLOT = 20.0, 12.0, 8.0
 LINE_GAP = 14.0
@@ -91,11 +92,10 @@ def label_of(drawing: Drawing, m: int) -> tuple[str, str]:
 
 def lay_out(drawing: Drawing, width: float) -> Layout:
     """Lay out a picture that is not wider than ``width`` unless a single word is."""
-    columns = _columns(drawing)
+    texts = [texts for _, texts in drawing.lines()]
+    columns = _columns(drawing, texts)
     gaps = _gaps(drawing, columns)
     lines = _break_lines(columns, gaps, width)
-    tagged = any(drawing.tag(m) for m in range(1, len(drawing) + 1))
-    below = FORM_SIZE * 1.35 + (TAG_SIZE * 1.4 if tagged else 0)
     places: list[Place] = []
     pieces: list[Piece] = []
     y, right = LINE_GAP / 2, 0.0
@@ -109,7 +109,8 @@ def lay_out(drawing: Drawing, width: float) -> Layout:
         right = max(right, centres[last] + columns[last - 1] / 2 + out)
         places += [Place(m, x, base) for m, x in centres.items()]
         pieces += _pieces(spans, levels, centres, columns, base)
-        y = base + below + LINE_GAP
+        n_below = max((n for n, text in enumerate(texts, 1) if any(text[first - 1 : last])), default=0)
+        y = base + FORM_SIZE * 1.35 + TAG_HEIGHT * n_below + LINE_GAP
     edge, way = (right, -1) if drawing.is_right_to_left else (0.0, 1)
     places = [replace(place, x=edge + way * place.x) for place in places]
     ends = [(edge + way * min(piece.start, right), edge + way * min(piece.end, right)) for piece in pieces]
@@ -117,15 +118,16 @@ def lay_out(drawing: Drawing, width: float) -> Layout:
     return Layout(right, y, tuple(places), tuple(pieces))
 
 
-def _columns(drawing: Drawing) -> list[float]:
-    """Return the width of each word's column, with room for its form, its tag, its arcs and the root's label."""
+def _columns(drawing: Drawing, below: Sequence[Sequence[str]]) -> list[float]:
+    """Return the width of each word's column, with room for its form, the texts below it, its arcs and the root's
+    label."""
     arcs = ((m, head) for m, head in enumerate(drawing.heads, 1) if head is not None)
     n_arcs = Counter(word for arc in arcs for word in arc)
     columns: list[float] = []
     for m, form in enumerate(drawing.forms, 1):
         own = text_width(" ".join(label_of(drawing, m)), LABEL_SIZE) if drawing.heads[m - 1] == 0 else 14.0
-        texts = max(text_width(form, FORM_SIZE), text_width(drawing.tag(m), TAG_SIZE))
-        columns.append(max(own, texts, n_arcs[m] * SLOT * 0.7))
+        texts = (text_width(line[m - 1], TAG_SIZE) for line in below)
+        columns.append(max(own, text_width(form, FORM_SIZE), n_arcs[m] * SLOT * 0.7, *texts))
     return columns
 
 

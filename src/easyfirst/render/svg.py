@@ -14,7 +14,18 @@ from typing import Literal
 from easyfirst.errors import InputError
 from easyfirst.render.bands import BANDS, band_of, per_cent
 from easyfirst.render.drawing import Drawing
-from easyfirst.render.layout import FORM_SIZE, LABEL_SIZE, MARGIN, TAG_SIZE, Piece, Place, label_of, lay_out, text_width
+from easyfirst.render.layout import (
+    FORM_SIZE,
+    LABEL_SIZE,
+    MARGIN,
+    TAG_HEIGHT,
+    TAG_SIZE,
+    Piece,
+    Place,
+    label_of,
+    lay_out,
+    text_width,
+)
 from easyfirst.render.markup import element, escape, number
 
 Theme = Literal["auto", "light", "dark"]
@@ -52,7 +63,8 @@ def draw_svg(
     crosses = drawing.has_crossing
     by_arc = groupby(sorted(layout.pieces, key=_high_first if crosses else modifier), key=modifier)
     arcs = "".join(_arc(drawing, list(pieces), is_dark=is_dark, has_halo=crosses) for _, pieces in by_arc)
-    words = "".join(_word(drawing, place, colours, direction) for place in layout.places)
+    lines = drawing.lines()
+    words = "".join(_word(drawing, lines, place, colours, direction) for place in layout.places)
     style = f"@media (prefers-color-scheme:dark){{{dark_style()}}}" if has_style and theme == "auto" else ""
     clauses = [_describe(drawing, m) for m, head in enumerate(drawing.heads, 1) if head is not None]
     parts = (
@@ -154,15 +166,23 @@ def _label(drawing: Drawing, piece: Piece, colour: str, *, halo: str | None) -> 
     return element("text", content, look, font_size=LABEL_SIZE, text_anchor="middle")
 
 
-def _word(drawing: Drawing, place: Place, colours: dict[str, str], direction: str | None) -> str:
+def _word(
+    drawing: Drawing,
+    lines: list[tuple[str, list[str]]],
+    place: Place,
+    colours: dict[str, str],
+    direction: str | None,
+) -> str:
     m, x = place.word, place.x
     y = place.y + FORM_SIZE * 1.1
     look = {"fill": colours["form"], "text-anchor": "middle", "direction": direction}
     parts = element("text", escape(drawing.forms[m - 1]), look, class_="form", x=x, y=y)
-    if tag := drawing.tag(m):
-        y += TAG_SIZE * 1.4
-        look = {"class": "tag", "x": x, "y": y, "fill": colours["tag"]}
-        parts += element("text", escape(tag), look, font_size=TAG_SIZE, text_anchor="middle")
+    for name, texts in lines:
+        y += TAG_HEIGHT
+        if text := texts[m - 1]:
+            look = {"class": "tag", "x": x, "y": y, "fill": colours["tag"]}
+            look |= {"data-column": None if name == "tag" else name}
+            parts += element("text", escape(text), look, font_size=TAG_SIZE, text_anchor="middle")
     return element("g", parts, {"data-id": m}, class_="word")
 
 

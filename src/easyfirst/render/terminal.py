@@ -12,7 +12,7 @@ is interrupted (``─│─``). If the arcs need more columns than there are, th
 from __future__ import annotations
 
 import unicodedata
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from itertools import count
 
 from easyfirst.render.bands import band_of, per_cent
@@ -22,6 +22,7 @@ _LINES = " ╵╷│╴╯╮┤╶╰╭├─┴┬┼"  # the character of a 
 ARROW, STEP = "►", 2
 DIM, BOLD, PLAIN = "\x1b[2m", "\x1b[1m", "\x1b[0m"
 MIN_TEXT_WIDTH = 24  # the columns reserved for the words
+MIN_COLUMN_WIDTH = 12  # wider columns of a sentence are shortened before they are left out
 
 
 def draw_tree(
@@ -30,6 +31,7 @@ def draw_tree(
     relations: Sequence[str | None],
     tags: Sequence[str] | None = None,
     *,
+    columns: Mapping[str, Sequence[str]] | None = None,
     confidence: Sequence[float | None] | None = None,
     steps: Sequence[int | None] | None = None,
     width: int | None = None,
@@ -37,31 +39,46 @@ def draw_tree(
 ) -> str:
     """Return the tree of a sentence, one line for each word. Heads are numbered from 1, 0 is the root, None unknown.
 
-    No line is wider than ``width`` columns: if one would be, the tags are left out, and then lines are cut. With
-    ``color`` the arcs are dim, the root is bold, and relations have the colour of their confidence.
+    ``columns`` are shown in place of ``tags``. No line is wider than ``width`` columns of the terminal: if one would
+    be, the tags or columns are shortened or left out, and then lines are cut. With ``color`` the arcs are dim, the root
+    is bold, and relations have the colour of their confidence.
     """
     arcs = _draw_arcs(heads)
     if width is not None and arcs and len(arcs[0]) > (room := max(width - MIN_TEXT_WIDTH, 0)):
         arcs = _indent(heads, room)
-    columns = [pad(list(map(visible, forms)))]
+    words = pad(list(map(visible, forms)))
     facts = [[visible(relation or "_") for relation in relations]]
     if steps is not None:
         facts.append(["" if step is None else str(step) for step in steps])
     if confidence is not None:
         facts.append(["" if value is None else per_cent(value) for value in confidence])
     facts[:-1] = [pad(cells) for cells in facts[:-1]]
-    if tags is not None and any(tag != "_" for tag in tags):
-        shown = pad(list(map(visible, tags)))
-        wide = ("  ".join(cells) for cells in zip(arcs, *columns, shown, *facts, strict=True))
-        if width is None or max(map(display_width, wide)) - 1 <= width:
-            columns.append(shown)
+    if columns is None:
+        columns = {"tag": tags} if tags is not None and any(tag != "_" for tag in tags) else {}
+    used = max(display_width("  ".join(cells)) - 1 for cells in zip(arcs, words, *facts, strict=True))
+    shown = _fit([list(map(visible, cells)) for cells in columns.values()], None if width is None else width - used)
     lines: list[str] = []
     for i, arc in enumerate(arcs):
-        words, rest = "  ".join(cells[i] for cells in columns), "  ".join(cells[i] for cells in facts)
-        line = cut(f"{arc} {words}  {rest}".rstrip(), width)
+        word, rest = "  ".join(cells[i] for cells in (words, *shown)), "  ".join(cells[i] for cells in facts)
+        line = cut(f"{arc} {word}  {rest}".rstrip(), width)
         value = confidence[i] if confidence is not None else None
-        lines.append(_paint(line, len(arc), len(arc) + len(words), heads[i], value) if color else line)
+        lines.append(_paint(line, len(arc), len(arc) + len(word), heads[i], value) if color else line)
     return "\n".join(lines)
+
+
+def _fit(columns: Sequence[Sequence[str]], room: int | None) -> list[list[str]]:
+    """Pad columns. If they are too wide, each with two spaces before it, shorten the widest. If that is not enough,
+    leave out the last ones."""
+    for n in range(len(columns), 0, -1):
+        widths = [max(map(display_width, cells)) for cells in columns[:n]]
+        while room is not None and (excess := sum(widths) + 2 * n - room) > 0 and max(widths) > MIN_COLUMN_WIDTH:
+            widest = widths.index(max(widths))
+            widths[widest] = max(widths[widest] - excess, MIN_COLUMN_WIDTH)
+        if room is None or sum(widths) + 2 * n <= room:
+            return [
+                pad([cut(cell, at_most) for cell in cells]) for cells, at_most in zip(columns, widths, strict=False)
+            ]
+    return []
 
 
 def _paint(line: str, arc_end: int, words_end: int, head: int | None, confidence: float | None) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
@@ -13,6 +14,7 @@ from easyfirst.constraints.checking import hold
 from easyfirst.constraints.records import Constraints
 from easyfirst.parsing.derivation import Attachment, Derivation
 from easyfirst.parsing.finishing import finish
+from easyfirst.render.columns import columns_of
 from easyfirst.render.drawing import Drawing
 from easyfirst.render.terminal import draw_tree
 from easyfirst.treebank.misc import ARC_CONFIDENCE, LABEL_CONFIDENCE, MOVED_FROM, STEP
@@ -119,13 +121,20 @@ class Parse:
         heads, relations = self.fixed_heads, self.fixed_relations
         return confidence_of(self.steps, self.calibration, fixed_heads=heads, fixed_relations=relations)
 
-    def draw(self, *, width: int | None = None, confidence: bool = False) -> str:
-        """Draw the tree in text, ``width`` columns wide; with ``confidence``, add the probability of each arc."""
-        arcs = require_confidence(self.confidence).arcs if confidence else None
-        return draw_tree(self.tagged.forms, self.heads, self.relations, self.tagged.upos, confidence=arcs, width=width)
+    def draw(
+        self, *, width: int | None = None, confidence: bool = False, show: str | Iterable[str] | None = None
+    ) -> str:
+        """Draw the tree in text, ``width`` columns wide; with ``confidence``, add the probability of each arc. ``show``
+        names the columns beside the words, as in ``show="lemma,feats"``: ``lemma``, ``upos`` (the default), ``xpos``,
+        ``feats``, or ``none``."""
+        tagged, arcs = self.tagged, require_confidence(self.confidence).arcs if confidence else None
+        columns = None if show is None else columns_of(tagged, show)
+        drawn = (tagged.forms, self.heads, self.relations, tagged.upos)
+        return draw_tree(*drawn, columns=columns, confidence=arcs, width=width)
 
-    def drawing(self) -> Drawing:
-        """Return the input of all other pictures: ``draw_svg([parse.drawing()])`` and the like."""
+    def drawing(self, *, show: str | Iterable[str] | None = None) -> Drawing:
+        """Return the input of all other pictures: ``draw_svg(parse.drawing())`` and the like. ``show`` names the
+        columns below the words, as for :meth:`draw`."""
         confidence = self.confidence
         steps: list[int | None] = [None] * len(self)
         for step, m in enumerate(self.steps.modifiers.tolist(), 1):
@@ -139,6 +148,7 @@ class Parse:
             steps=steps,
             title=self.sentence.metadata.get("sent_id"),
             moved_from=[moved.get(m) for m in range(1, len(self) + 1)] if (moved := self.moved) else None,
+            columns=None if show is None else columns_of(self.tagged, show),
         )
 
     def to_dict(self) -> dict[str, Any]:
