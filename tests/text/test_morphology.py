@@ -203,7 +203,8 @@ def scores_of(model: TaggerModel, forms: Sequence[str], backend: Backend) -> dic
     distinct, numbers = distinct_forms(list(forms))
     ids = TaggerIds(model.vocabulary.word_ids(distinct)[numbers], numbers)
     network = tagger_network(weights, 0, backend)
-    return dict(network.score(ids, [len(forms)], None, spelling_of(distinct, model.vocabulary.characters)))
+    encoded = network.encode(ids, [len(forms)], None, spelling_of(distinct, model.vocabulary.characters))
+    return {**network.score(encoded), "lemmas": network.score_lemmas(encoded)}
 
 
 def log_softmax(scores: np.ndarray) -> np.ndarray:

@@ -7,7 +7,7 @@ networks.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 
 from easyfirst.nn.arrays import Ints
@@ -17,7 +17,8 @@ from easyfirst.nn.namespace import Array, Namespace
 from easyfirst.nn.rnn import CELLS, Layer, stacks_of
 from easyfirst.nn.sequences import Drop, Packing, run_stacks
 
-OUTPUTS = ("upos", "xpos", "feats", "features", "lemmas")
+LEMMAS = "lemmas"
+OUTPUTS = ("upos", "xpos", "feats", "features", LEMMAS)
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,6 +65,34 @@ def with_value_scores(weights: TaggerWeights, membership: Array) -> TaggerWeight
     return replace(weights, outputs={**weights.outputs, "feats": joined})
 
 
+def encode_tagged(
+    xp: Namespace,
+    weights: TaggerWeights,
+    ids: TaggerIds,
+    packing: Packing,
+    *,
+    external: Array | None,
+    spelt: Array | None,
+    drop: Drop | None = None,
+) -> Array:
+    """Return one member's vector of each word: (n_words, 2 * dim). ``external`` holds the external vector of each word,
+    ``spelt`` the character vectors of the batch's forms (``easyfirst.nn.characters.spell``). ``drop`` is applied to the
+    input of each layer and to the last output."""
+    parts = [xp.embed(weights.words, xp.index(ids.words))]
+    if external is not None:
+        parts.append(external)
+    if spelt is not None:
+        parts.append(xp.take(spelt, xp.index(ids.forms)))
+    x = parts[0] if len(parts) == 1 else xp.concat(parts, -1)
+    return run_stacks(xp, CELLS["lstm"], weights.stacks, x, packing, drop)
+
+
+def score_outputs(xp: Namespace, weights: TaggerWeights, encoded: Array, outputs: Iterable[str]) -> dict[str, Array]:
+    """Return one member's scores for some outputs: (n_words, n_names)."""
+    chosen = {kind: weights.outputs[kind] for kind in outputs}
+    return {kind: xp.matmul(encoded, output) + bias for kind, (output, bias) in chosen.items()}
+
+
 def score_tags(
     xp: Namespace,
     weights: TaggerWeights,
@@ -74,14 +103,6 @@ def score_tags(
     spelt: Array | None,
     drop: Drop | None = None,
 ) -> dict[str, Array]:
-    """Return one member's scores for each output: (n_words, n_names). ``external`` holds the external vector of
-    each word, ``spelt`` the character vectors of the batch's forms (``easyfirst.nn.characters.spell``). ``drop`` is
-    applied to the input of each layer and to the last output."""
-    parts = [xp.embed(weights.words, xp.index(ids.words))]
-    if external is not None:
-        parts.append(external)
-    if spelt is not None:
-        parts.append(xp.take(spelt, xp.index(ids.forms)))
-    x = parts[0] if len(parts) == 1 else xp.concat(parts, -1)
-    x = run_stacks(xp, CELLS["lstm"], weights.stacks, x, packing, drop)
-    return {kind: xp.matmul(x, output) + bias for kind, (output, bias) in weights.outputs.items()}
+    """Return one member's scores for all outputs; the arguments are those of :func:`encode_tagged`."""
+    encoded = encode_tagged(xp, weights, ids, packing, external=external, spelt=spelt, drop=drop)
+    return score_outputs(xp, weights, encoded, weights.outputs)

@@ -7,6 +7,7 @@ from typing import Protocol
 
 import numpy as np
 
+from easyfirst.errors import ModelError
 from easyfirst.native.backend import Backend
 from easyfirst.native.encoder import Encoder
 from easyfirst.native.library import Core
@@ -17,7 +18,7 @@ from easyfirst.nn.characters import Spelling, last_states
 from easyfirst.nn.lstm import TableReader
 from easyfirst.nn.namespace import NUMPY
 from easyfirst.nn.sequences import Packing
-from easyfirst.nn.tagger_network import TaggerIds, TaggerWeights, score_tags
+from easyfirst.nn.tagger_network import LEMMAS, TaggerIds, TaggerWeights, encode_tagged, score_outputs
 from easyfirst.nn.tokenizer_network import TokenizerWeights, score_boundaries, score_tokens
 
 
@@ -86,13 +87,18 @@ def tokenizer_network(weights: TokenizerWeights, backend: Backend) -> TokenizerN
 class TaggerNetwork(Protocol):
     """What one member of a tagger computes."""
 
-    def score(self, ids: TaggerIds, lengths: Sequence[int], external: Floats | None, spelling: Spelling) -> Scores:
-        """Return the scores of the tags of each kind: (n_words, n_tags). ``external`` has the external vector of each
-        form, ``spelling`` its characters."""
+    def encode(self, ids: TaggerIds, lengths: Sequence[int], external: Floats | None, spelling: Spelling) -> Floats:
+        """Return the vector of each word. ``external`` has the external vector of each form, ``spelling`` its
+        characters."""
         ...
 
+    def score(self, encoded: Floats) -> Mapping[str, Floats]:
+        """Return the scores of each output but the lemmas: (n_words, n_names)."""
+        ...
 
-Scores = Mapping[str, Floats]
+    def score_lemmas(self, encoded: Floats) -> Floats:
+        """Return the scores of lemma scripts: (n_words, n_scripts)."""
+        ...
 
 
 class NumpyTaggerNetwork:
@@ -103,14 +109,20 @@ class NumpyTaggerNetwork:
         self._weights = weights
         self._reader = None if characters is None else TableReader(characters.embedding, characters.layers)
 
-    def score(self, ids: TaggerIds, lengths: Sequence[int], external: Floats | None, spelling: Spelling) -> Scores:
+    def encode(self, ids: TaggerIds, lengths: Sequence[int], external: Floats | None, spelling: Spelling) -> Floats:
         vectors = None if external is None else external[ids.forms]
         with overflow_is_fine():
             spelt = None
             if self._reader is not None:
                 states = self._reader.read(spelling.characters, Packing.of(spelling.lengths.tolist()))
                 spelt = last_states(NUMPY, states, spelling)
-            return score_tags(NUMPY, self._weights, ids, Packing.of(lengths), external=vectors, spelt=spelt)
+            return encode_tagged(NUMPY, self._weights, ids, Packing.of(lengths), external=vectors, spelt=spelt)
+
+    def score(self, encoded: Floats) -> Mapping[str, Floats]:
+        return score_outputs(NUMPY, self._weights, encoded, [kind for kind in self._weights.outputs if kind != LEMMAS])
+
+    def score_lemmas(self, encoded: Floats) -> Floats:
+        return score_outputs(NUMPY, self._weights, encoded, [LEMMAS])[LEMMAS]
 
 
 class NativeTaggerNetwork:
@@ -121,19 +133,28 @@ class NativeTaggerNetwork:
         self._encoder = Encoder(
             core, tables=tables, form_dim=external_dim, characters=characters, stacks=stacks, precision=precision
         )
-        outputs, biases = zip(*weights.outputs.values(), strict=True)
-        self._output = Matrix(core, np.concatenate(outputs, axis=1), np.concatenate(biases))
-        self._ends = dict(zip(weights.outputs, np.cumsum([len(bias) for bias in biases]).tolist(), strict=True))
+        others = {kind: output for kind, output in weights.outputs.items() if kind != LEMMAS}
+        outputs, biases = zip(*others.values(), strict=True)
+        self._outputs = Matrix(core, np.concatenate(outputs, axis=1), np.concatenate(biases))
+        self._ends = dict(zip(others, np.cumsum([len(bias) for bias in biases]).tolist(), strict=True))
+        self._lemmas = Matrix(core, *weights.outputs[LEMMAS]) if LEMMAS in weights.outputs else None
 
-    def score(self, ids: TaggerIds, lengths: Sequence[int], external: Floats | None, spelling: Spelling) -> Scores:
-        encoded = self._encoder.read(lengths, [ids.words], forms=ids.forms, form_vectors=external, spelling=spelling)
-        scores = self._output.product(encoded)
+    def encode(self, ids: TaggerIds, lengths: Sequence[int], external: Floats | None, spelling: Spelling) -> Floats:
+        return self._encoder.read(lengths, [ids.words], forms=ids.forms, form_vectors=external, spelling=spelling)
+
+    def score(self, encoded: Floats) -> Mapping[str, Floats]:
+        scores = self._outputs.product(encoded)
         found: dict[str, Floats] = {}
         begin = 0
         for kind, end in self._ends.items():
             found[kind] = scores[:, begin:end]
             begin = end
         return found
+
+    def score_lemmas(self, encoded: Floats) -> Floats:
+        if self._lemmas is None:
+            raise ModelError("this tagger has no lemmas")
+        return self._lemmas.product(encoded)
 
 
 def tagger_network(weights: TaggerWeights, external_dim: int, backend: Backend) -> TaggerNetwork:

@@ -15,7 +15,7 @@ from easyfirst.model.tagger_store import TaggerModel, look_up
 from easyfirst.native.backend import Backend
 from easyfirst.nn.arrays import Floats
 from easyfirst.nn.sequences import longest_first
-from easyfirst.nn.tagger_network import TaggerIds, members_of, with_value_scores
+from easyfirst.nn.tagger_network import LEMMAS, TaggerIds, members_of, with_value_scores
 from easyfirst.text.part_networks import tagger_network
 from easyfirst.treebank.sentence import Sentence
 
@@ -81,15 +81,17 @@ class Tagger:
 
     def _predict_batch(self, sentences: Sequence[Sequence[str]], given: Sequence[Sequence[str]]) -> Iterator[Tags]:
         """Yield the columns of sentences that are sorted, longest first."""
-        vocabulary, scores = self.model.vocabulary, self._scores(sentences)
+        vocabulary, encoded = self.model.vocabulary, self._encode(sentences)
+        of_members = [network.score(of_member) for network, of_member in zip(self._networks, encoded, strict=True)]
+        scores = {kind: _agreed([of_member[kind] for of_member in of_members]) for kind in of_members[0]}
         columns: dict[str, list[str]] = {}
         for kind in vocabulary.kinds:
             if kind == "feats" and vocabulary.features is not None:
                 columns[kind] = vocabulary.features.choose(scores[kind], scores["features"])
-            elif kind == "lemmas":
+            elif kind == LEMMAS:
                 words = [form for sentence in sentences for form in sentence]
                 tags = [tag for of_sentence in given for tag in of_sentence]
-                columns[kind] = self._lemmas(words, _filled(tags, columns[vocabulary.tag_kind]), scores[kind])
+                columns[kind] = self._lemmas(words, _filled(tags, columns[vocabulary.tag_kind]), encoded)
             else:
                 names, best = vocabulary.outputs[kind], scores[kind].argmax(axis=1).tolist()
                 columns[kind] = [names[number] for number in best]
@@ -98,34 +100,36 @@ class Tagger:
             yield {kind: tuple(column[start : start + length]) for kind, column in columns.items()}
             start += length
 
-    def _scores(self, sentences: Sequence[Sequence[str]]) -> dict[str, Floats]:
-        """Return the scores of each output for the words of sentences, longest first: (n_words, n_names)."""
+    def _encode(self, sentences: Sequence[Sequence[str]]) -> list[Floats]:
+        """Return each member's vectors for the words of sentences, longest first."""
         vocabulary, vectors = self.model.vocabulary, self.model.vectors
         lengths = list(map(len, sentences))
         forms, numbers = distinct_forms([form for sentence in sentences for form in sentence])
         ids = TaggerIds(vocabulary.word_ids(forms)[numbers], numbers)
         external = None if vectors is None else look_up(vectors, forms)
         spelling = spelling_of(forms, vocabulary.characters)
-        scores = [network.score(ids, lengths, external, spelling) for network in self._networks]
-        return {kind: _agreed([of_member[kind] for of_member in scores]) for kind in vocabulary.outputs}
+        return [network.encode(ids, lengths, external, spelling) for network in self._networks]
 
-    def _lemmas(self, forms: Sequence[str], tags: Sequence[str], scores: Floats) -> list[str]:
+    def _lemmas(self, forms: Sequence[str], tags: Sequence[str], encoded: Sequence[Floats]) -> list[str]:
         """Return the lemma of each word: the known one of its form and tag, or else the best by a script. The lemma of
         the word ``_`` is itself, as in UD."""
         known = self.model.vocabulary.known_lemmas
         nothing: Mapping[str, str] = {}
-        lemmas: list[str] = []
-        for form, tag, of_word in zip(forms, tags, scores, strict=True):
-            lemma = form if form == "_" else known.get(tag, nothing).get(form)
-            lemmas.append(self._new_lemma(form, of_word) if lemma is None else lemma)
+        lemmas = [known.get(tag, nothing).get(form, "") for form, tag in zip(forms, tags, strict=True)]
+        if unknown := [number for number, lemma in enumerate(lemmas) if not lemma]:
+            members = zip(self._networks, encoded, strict=True)
+            scores = _agreed([network.score_lemmas(of_member[unknown]) for network, of_member in members])
+            best = np.argsort(-scores, axis=1, kind="stable")[:, :MAX_SCRIPTS]
+            for number, row, of_word in zip(unknown, best.tolist(), scores, strict=True):
+                lemmas[number] = "_" if forms[number] == "_" else self._new_lemma(forms[number], row, of_word)
         return lemmas
 
-    def _new_lemma(self, form: str, scores: Floats) -> str:
+    def _new_lemma(self, form: str, best: Sequence[int], scores: Floats) -> str:
         """Return the best lemma of a word by one of the best scripts. A lemma that is a known word is preferred."""
         vocabulary, vectors = self.model.vocabulary, self.model.vectors
         scripts, rows = vocabulary.outputs["lemmas"], {} if vectors is None else vectors.rows
         found: list[tuple[float, str]] = []
-        for number in np.argsort(-scores, kind="stable")[:MAX_SCRIPTS].tolist():
+        for number in best:
             if (lemma := apply_script(form, scripts[number])) is not None:
                 word = lemma.lower()
                 is_known = word in vocabulary.lemmas or word in vocabulary.words or word in rows
