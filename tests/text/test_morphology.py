@@ -14,7 +14,7 @@ import pytest
 
 from easyfirst.errors import ModelError
 from easyfirst.model.features import OTHER, attributes_of, bundle_of
-from easyfirst.model.lemma_scripts import apply_script, script_of
+from easyfirst.model.lemma_scripts import script_of
 from easyfirst.model.lexicon import distinct_forms, spelling_of
 from easyfirst.model.tagger_config import TaggerConfig
 from easyfirst.model.tagger_store import (
@@ -92,7 +92,7 @@ def test_a_few_lemmas_are_enough() -> None:
     some = words("dogs", ("NOUN", "dog"), ("NOUN", "dog"), ("NOUN", "_"))
     vocabulary = TaggerVocabulary.of([*sparse, some], min_count=1)
     assert vocabulary.outputs["lemmas"] == ("lower||-",)
-    assert vocabulary.known_lemmas == {"NOUN": {"dogs": 0}}
+    assert vocabulary.known_lemmas == {"NOUN": {"dogs": "dog"}}
 
 
 def test_misspelt_and_split_words_teach_no_lemmas() -> None:
@@ -105,11 +105,8 @@ def test_misspelt_and_split_words_teach_no_lemmas() -> None:
 def test_a_lemma_is_known_if_nearly_all_words_with_this_form_and_tag_have_it() -> None:
     rows = [("VERB", "see")] * 9 + [("VERB", "saw")] + [("NOUN", "saw")] * 3 + [("ADJ", "see"), ("ADJ", "saw")]
     vocabulary = TaggerVocabulary.of([words("saw", *rows), words("Saw", ("NOUN", "saw"))], min_count=1)
-    script = {
-        tag: {form: vocabulary.outputs["lemmas"][row] for form, row in rows.items()}
-        for tag, rows in vocabulary.known_lemmas.items()
-    }
-    assert script == {"NOUN": {"Saw": "lower||", "saw": "lower||"}, "VERB": {"saw": script_of("saw", "see")}}
+    assert vocabulary.known_lemmas == {"NOUN": {"Saw": "saw", "saw": "saw"}, "VERB": {"saw": "see"}}
+    assert vocabulary.lemmas == {"saw", "see"}
 
 
 # Predictions
@@ -307,13 +304,12 @@ def test_a_tagger_of_an_older_version_tags_as_it_did() -> None:
         (lambda values: values["tags"].update(upos=values["tags"].pop("upos")), "in this order"),
         (lambda values: values["tags"].update(morph=["a"]), "in this order"),
         (lambda values: [values["tags"].pop(kind) for kind in ("upos", "xpos")], "upos or xpos"),
-        (lambda values: values["tags"].pop("lemmas"), "known_lemmas must have rows from 0 to -1"),
+        (lambda values: values["tags"].pop("lemmas"), "known_lemmas without lemmas"),
         (lambda values: values.update(known_lemmas=[]), "known_lemmas must be an object"),
-        (lambda values: values.update(known_lemmas={"NOUN": [1]}), "known_lemmas must be an object"),
-        (lambda values: values.update(known_lemmas={"NOUN": {"a": 10_000}}), "known_lemmas must have rows from 0"),
-        (lambda values: values.update(known_lemmas={"NOUN": {"a": -1}}), "known_lemmas must have rows from 0"),
-        (lambda values: values.update(known_lemmas={"NOUN": {"a": True}}), "known_lemmas must have rows from 0"),
-        (lambda values: values.update(known_lemmas={"NOUN": {"a": "0"}}), "known_lemmas must have rows from 0"),
+        (lambda values: values.update(known_lemmas={"NOUN": [1]}), "known_lemmas.NOUN must be an object"),
+        (lambda values: values.update(known_lemmas={"NOUN": {"a": 1}}), "known_lemmas.NOUN must be a list of strings"),
+        (lambda values: values.update(known_lemmas={"NOUN": {"a": ""}}), "known_lemmas must fit into a cell"),
+        (lambda values: values.update(known_lemmas={"NOUN": {"a": "a\tb"}}), "known_lemmas must fit into a cell"),
     ],
 )
 def test_a_damaged_vocabulary_is_refused(damage: Any, message: str) -> None:
@@ -326,11 +322,19 @@ def test_a_damaged_vocabulary_is_refused(damage: Any, message: str) -> None:
         TaggerVocabulary.from_dict(values)
 
 
-def test_all_known_scripts_fit_their_words() -> None:
-    vocabulary = model_of().vocabulary
-    for rows in vocabulary.known_lemmas.values():
-        for form, row in rows.items():
-            assert apply_script(form, vocabulary.outputs["lemmas"][row])
+def test_of_the_best_scripts_one_that_makes_a_known_word_is_preferred() -> None:
+    """*cities* is unknown. The best script deletes its last letter, and the next one makes the known word *city*."""
+    train = [words("cats", *[("NOUN", "cat")] * 2), words("ponies", *[("NOUN", "pony")] * 2)]
+    for known, expected in (([], "citie"), ([words("city", ("NOUN", "city"))], "city")):
+        model = model_of([*train, *known])
+        names = model.vocabulary.outputs["lemmas"]
+        arrays = {name: array.copy() for name, array in model.arrays.items()}
+        arrays["tagger.lemmas"][:] = 0
+        arrays["tagger.lemmas_bias"][:] = -20
+        arrays["tagger.lemmas_bias"][names.index(script_of("cats", "cat"))] = 1
+        arrays["tagger.lemmas_bias"][names.index(script_of("ponies", "pony"))] = 0
+        [tags] = Tagger(replace(model, arrays=arrays)).predict([["cities"]])
+        assert tags["lemmas"] == (expected,)
 
 
 def test_members_with_other_lemmas_are_refused() -> None:

@@ -105,6 +105,8 @@ class TaggerVocabulary:
                 raise ValueError("there must be both feats and features, or neither")
             words, characters = (rows_from_json(values[name], name) for name in ("words", "characters"))
             known = table(values.get("known_lemmas", {}), "known_lemmas")
+            if known and "lemmas" not in outputs:
+                raise ValueError("there are known_lemmas without lemmas")
             for script in outputs.get("lemmas", ()):
                 check_script(script)
             for tag in known:
