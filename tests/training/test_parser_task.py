@@ -144,7 +144,7 @@ class TestOutput:
         for part in (
             "# my-model\n",
             "- Licence: CC BY-SA 4.0\n",
-            f"| training | `{TOY.name}` | 27 | {n_words:,} | 3 arcs of 3 non-projective sentences lifted |",
+            f"| training | `{TOY.name}` | 27 | {n_words:,} | 3 arcs of 3 non-projective sentences lifted, none of them",
             f"| development | `dev.conllu` | 8 | {n_dev:,} |",
             f"after epoch {best_of(history)['epoch']}.",
             f"| {scores.ud.uas:.2f} | {scores.ud.las:.2f} | {n_dev:,} |",

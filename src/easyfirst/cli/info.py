@@ -208,9 +208,9 @@ def _show(facts: dict[str, Any]) -> None:
         "files": ", ".join(f"{name} {_size(size)}" for name, size in facts["files"].items())
         + f"; with all parts {_size(facts['size'])}",
         "relations": f"{len(facts['relations'])}: {' '.join(facts['relations'])}",
-        "crossing arcs": "not restored: every tree is projective"
+        "crossing": "arcs are not restored: every tree is projective"
         if facts["crossing"] is None
-        else f"restored, by {facts['marked_relations']} marked relations (scheme {facts['crossing']})",
+        else f"arcs are restored, by {facts['marked_relations']} marked relations (scheme {facts['crossing']})",
         "dev scores": "\n".join(scores) or "none in the model's card",
         "confidence": calibrated,
         "licence": facts["licence"] or "none in the model's card",

@@ -244,4 +244,7 @@ def _crossing_note(report: DataReport, *, is_projective: bool) -> str:
         return ""
     if is_projective:
         return f"{report.non_projective} non-projective sentences left out"
-    return f"{report.lifted_arcs} arcs of {report.non_projective} non-projective sentences lifted"
+    note = f"{report.lifted_arcs} arcs of {report.non_projective} non-projective sentences lifted"
+    if report.crossing is None:
+        return f"{note}, none of them restored"
+    return f"{note}, {report.restorable_arcs} of them restored by {report.marked_relations} marked relations"
