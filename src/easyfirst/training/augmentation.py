@@ -18,7 +18,7 @@ from easyfirst.training.made_tokens import emoji, made_token, telephone
 from easyfirst.training.pieces import Piece, Pieces, paragraph_of, pieces_of
 from easyfirst.treebank.raw_text import Paragraph
 
-CHANGED = 0.7  # the probability that a sentence of an augmented paragraph is changed
+CHANGED = 0.8  # the probability that a sentence of an augmented paragraph is changed
 MAX_CHANGES = 2  # of one sentence
 MAX_SENTENCES = 8  # of an augmented paragraph; longer ones are divided
 MAX_MERGED = 4  # paragraphs that become one without punctuation, or with a line for each sentence
@@ -166,7 +166,7 @@ def add_initials(augmenter: Augmenter, sentence: Pieces, rng: np.random.Generato
 
 def add_abbreviation(augmenter: Augmenter, sentence: Pieces, rng: np.random.Generator) -> Pieces | None:
     """Put an abbreviation beside a name or a number, or between two words."""
-    kind = ("titles", "titles", "suffixes", "numbered", "numbered", "units", "others")[int(rng.integers(7))]
+    kind = ("titles", "titles", "titles", "suffixes", "numbered", "numbered", "units", "others")[int(rng.integers(8))]
     if not (pieces := augmenter.abbreviation(rng, kind)):
         return None
     is_first = kind in ("titles", "numbered") and rng.random() < 0.35
@@ -319,7 +319,8 @@ _CHANGES: tuple[tuple[Change, Callable[[Habits], bool]], ...] = (
     (exchange_words, lambda habits: habits.has_spaces),
     (exchange_words, lambda habits: habits.has_spaces),
     (add_initials, lambda habits: habits.keeps_periods and habits.has_spaces),
-    (add_initials, lambda habits: habits.keeps_periods and habits.has_spaces),
+    (add_abbreviation, lambda habits: habits.keeps_periods and habits.has_spaces),
+    (add_abbreviation, lambda habits: habits.keeps_periods and habits.has_spaces),
     (add_abbreviation, lambda habits: habits.keeps_periods and habits.has_spaces),
     (add_abbreviation, lambda habits: habits.keeps_periods and habits.has_spaces),
     (end_with_abbreviation, lambda habits: habits.keeps_periods and habits.has_spaces),
@@ -335,4 +336,4 @@ _CHANGES: tuple[tuple[Change, Callable[[Habits], bool]], ...] = (
     (begin_item, lambda habits: habits.has_spaces),
     (begin_item, lambda habits: habits.has_spaces),
 )
-"""The changes of a sentence, and whether a treebank shows that they fit it. Some are twice as frequent as others."""
+"""The changes of a sentence, and whether a treebank shows that they fit it. Some are more frequent than others."""
