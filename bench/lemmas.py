@@ -68,9 +68,9 @@ def measure(directory: Path) -> dict[str, Any]:
             [(script, _)] = by_word[form, tag].most_common(1)
             counts["seen"] += 1
             counts["seen and right"] += apply_script(form, script) == lemma
-        if (row := vocabulary.known_lemmas.get(tag, {}).get(form)) is not None:
+        if (known := vocabulary.known_lemmas.get(tag, {}).get(form)) is not None:
             counts["known"] += 1
-            counts["known and right"] += apply_script(form, vocabulary.outputs["lemmas"][row]) == lemma
+            counts["known and right"] += known == lemma
     bundles = Counter(bundle for sentence in train for bundle in sentence.feats)
     frequent = {bundle for bundle, count in bundles.items() if count >= MIN_COUNT}
     of_dev = [bundle for sentence in dev for bundle in sentence.feats]

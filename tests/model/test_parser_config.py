@@ -59,7 +59,7 @@ def test_the_defaults_are_those_of_the_paper() -> None:
 
 
 def test_presets_are_the_rows_of_the_papers_tables() -> None:
-    assert list(PRESETS) == ["bottom-up", "htlstm", "paper", "strong"]
+    assert list(PRESETS) == ["bottom-up", "htlstm", "paper", "pipeline", "strong"]
     assert all(preset(name) == config and config.preset == name for name, config in PRESETS.items())
     assert preset("bottom-up").network.tree_layers == preset("htlstm").network.bilstm_layers == 0
     assert preset("paper") == ParserConfig()
@@ -88,7 +88,7 @@ def test_settings_of_a_preset_can_be_changed() -> None:
 
 
 def test_an_unknown_preset_names_the_known_ones() -> None:
-    with pytest.raises(ConfigError, match="unknown preset 'papr'; there are: bottom-up, htlstm, paper, strong"):
+    with pytest.raises(ConfigError, match="unknown preset 'papr'; there are: bottom-up, htlstm, paper, pipeline, "):
         preset("papr")
 
 

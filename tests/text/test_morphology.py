@@ -7,54 +7,34 @@ from collections.abc import Sequence
 from dataclasses import replace
 from itertools import product
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
 
 from easyfirst.errors import ModelError
+from easyfirst.model.embeddings import Embeddings
 from easyfirst.model.features import OTHER, attributes_of, bundle_of
-from easyfirst.model.lemma_scripts import apply_script, script_of
+from easyfirst.model.lemma_scripts import apply_script
 from easyfirst.model.lexicon import distinct_forms, spelling_of
-from easyfirst.model.tagger_config import TaggerConfig
+from easyfirst.model.shared_vectors import SharedVectors
 from easyfirst.model.tagger_store import (
     TaggerModel,
-    initial_tagger,
     join_taggers,
     load_tagger,
     make_tagger_ensemble,
     save_tagger,
 )
-from easyfirst.model.tagger_vocabulary import TaggerVocabulary, lemma_scripts
 from easyfirst.native.backend import Backend
-from easyfirst.nn.tagger_network import OUTPUTS, TaggerIds, members_of
+from easyfirst.nn.tagger_network import TaggerIds, members_of
 from easyfirst.text.part_networks import tagger_network
-from easyfirst.text.tagging import Tagger
+from easyfirst.text.tagging import KNOWN_LEMMA, MAX_SCRIPTS, Tagger
 from easyfirst.treebank.sentence import Sentence
-from tests.morphology import sentences_with_features
+from tests.morphology import emptied, random_tagger, sentences_with_features, words
 from tests.native.cores import the_core
 
-CONFIG = TaggerConfig(word_dim=4, character_dim=3, spelling_dim=3, bilstm_dim=5, min_count=1)
 SENTENCES = sentences_with_features()
 FORMS = [sentence.forms for sentence in SENTENCES]
 OLD = Path(__file__).parent.parent / "data" / "old-tagger"
-
-
-def model_of(sentences: Sequence[Sentence] = SENTENCES, seed: int = 1) -> TaggerModel:
-    """Random weights, so large that words differ."""
-    vocabulary, rng = TaggerVocabulary.of(sentences, min_count=1), np.random.default_rng(seed)
-    arrays = initial_tagger(CONFIG, vocabulary, rng)
-    return TaggerModel(CONFIG, vocabulary, {name: rng.normal(size=x.shape).astype("f") for name, x in arrays.items()})
-
-
-def emptied(sentence: Sentence, *columns: str) -> Sentence:
-    return sentence.with_tags(**{column: ["_"] * len(sentence) for column in columns})
-
-
-def words(form: str, *rows: tuple[str, str]) -> Sentence:
-    """Return a sentence of one form, with UPOS tags and lemmas."""
-    sentence = Sentence.from_words([form] * len(rows), [tag for tag, _ in rows])
-    return sentence.with_tags(lemmas=[lemma for _, lemma in rows])
 
 
 # Treebanks
@@ -74,7 +54,7 @@ def words(form: str, *rows: tuple[str, str]) -> Sentence:
 def test_columns_that_a_treebank_lacks_are_not_predicted(
     tmp_path: Path, missing: tuple[str, ...], kinds: tuple[str, ...]
 ) -> None:
-    model = model_of([emptied(sentence, *missing) for sentence in SENTENCES])
+    model = random_tagger([emptied(sentence, *missing) for sentence in SENTENCES])
     save_tagger(tmp_path / "tagger", model)
     tagger = Tagger(load_tagger(tmp_path / "tagger", None))
     assert tagger.model.vocabulary == model.vocabulary
@@ -87,31 +67,6 @@ def test_columns_that_a_treebank_lacks_are_not_predicted(
     assert bool(model.vocabulary.known_lemmas) == ("lemmas" in kinds)
 
 
-def test_a_few_lemmas_are_enough() -> None:
-    sparse = [emptied(sentence, "lemmas") for sentence in SENTENCES[:-1]]
-    some = words("dogs", ("NOUN", "dog"), ("NOUN", "dog"), ("NOUN", "_"))
-    vocabulary = TaggerVocabulary.of([*sparse, some], min_count=1)
-    assert vocabulary.outputs["lemmas"] == ("lower||-",)
-    assert vocabulary.known_lemmas == {"NOUN": {"dogs": 0}}
-
-
-def test_misspelt_and_split_words_teach_no_lemmas() -> None:
-    sentence = Sentence.from_words(
-        ["teh", "with", "out", "end"], heads=[4, 4, 2, 0], relations=["det", "case", "goeswith", "root"]
-    ).with_tags(feats=["Abbr=No|Typo=Yes", "_", "_", "_"], lemmas=["the", "without", "_", "end"])
-    assert list(lemma_scripts(sentence)) == [None, None, None, script_of("end", "end")]
-
-
-def test_a_lemma_is_known_if_nearly_all_words_with_this_form_and_tag_have_it() -> None:
-    rows = [("VERB", "see")] * 9 + [("VERB", "saw")] + [("NOUN", "saw")] * 3 + [("ADJ", "see"), ("ADJ", "saw")]
-    vocabulary = TaggerVocabulary.of([words("saw", *rows), words("Saw", ("NOUN", "saw"))], min_count=1)
-    script = {
-        tag: {form: vocabulary.outputs["lemmas"][row] for form, row in rows.items()}
-        for tag, rows in vocabulary.known_lemmas.items()
-    }
-    assert script == {"NOUN": {"Saw": "lower||", "saw": "lower||"}, "VERB": {"saw": script_of("saw", "see")}}
-
-
 # Predictions
 
 
@@ -119,7 +74,7 @@ def test_known_words_have_the_lemmas_of_the_treebank_whatever_the_weights() -> N
     """Given the right tags, these are looked up."""
     n_known = 0
     for seed in range(3):
-        tagger = Tagger(model_of(seed=seed))
+        tagger = Tagger(random_tagger(seed=seed))
         known = tagger.model.vocabulary.known_lemmas
         for sentence, tagged in zip(SENTENCES, tagger.tag([emptied(s, "lemmas") for s in SENTENCES]), strict=True):
             assert (tagged.upos, tagged.xpos) == (sentence.upos, sentence.xpos)
@@ -134,7 +89,7 @@ def test_known_words_have_the_lemmas_of_the_treebank_whatever_the_weights() -> N
 
 def test_lemmas_are_looked_up_by_given_tags_before_predicted_ones() -> None:
     train = [words("saw", ("VERB", "see"), ("VERB", "see"), ("NOUN", "saw"), ("NOUN", "saw"))]
-    tagger = Tagger(model_of(train))
+    tagger = Tagger(random_tagger(train))
     given = Sentence.from_words(["saw", "saw", "saw"], ["VERB", "NOUN", None])
     [tagged] = tagger.tag([given])
     assert tagged.upos[:2] == ("VERB", "NOUN")
@@ -144,7 +99,7 @@ def test_lemmas_are_looked_up_by_given_tags_before_predicted_ones() -> None:
 
 def test_without_upos_lemmas_are_looked_up_by_xpos() -> None:
     sentence = Sentence.from_words(["saw", "saw"], xpos=["VBD", "NN"]).with_tags(lemmas=["see", "saw"])
-    tagger = Tagger(model_of([sentence, sentence]))
+    tagger = Tagger(random_tagger([sentence, sentence]))
     [tagged] = tagger.tag([emptied(sentence, "lemmas")])
     assert tagged.lemmas == ("see", "saw")
 
@@ -152,16 +107,40 @@ def test_without_upos_lemmas_are_looked_up_by_xpos() -> None:
 def test_a_form_that_is_too_short_for_a_script_gets_another() -> None:
     """The only scripts delete four characters or three."""
     rows = [("X", "a")] * 2
-    tagger = Tagger(model_of([words("aaaaa", *rows), words("baaa", ("X", "b"), ("X", "b"))]))
+    tagger = Tagger(random_tagger([words("aaaaa", *rows), words("baaa", ("X", "b"), ("X", "b"))]))
     assert set(tagger.model.vocabulary.outputs["lemmas"]) == {"lower||----", "lower||---"}
     [tagged] = tagger.tag([Sentence.from_words(["x", "xy", "xyz", "wxyz", "vwxyz"])])
     assert tagged.lemmas[:4] == ("x", "xy", "xyz", "w")
     assert tagged.lemmas[4] in ("v", "vw")
 
 
+@pytest.mark.parametrize("has_vectors", [False, True])
+def test_a_new_word_gets_the_best_lemma_or_a_known_word_that_is_nearly_as_good(has_vectors: bool) -> None:
+    """The twin adds the bonus to every lemma that is a word of the treebank or has a vector."""
+    new = [*(form + "s" for forms in FORMS for form in forms if form.isalpha()), "x", "xy", "İz", "1990s"]
+    names = tuple(sorted({form[:-1].lower() for form in new})[::2])
+    vectors = SharedVectors.of(Embeddings(names, np.ones((len(names), 2), dtype=np.float32)))
+    n_preferred = 0
+    for seed in range(5):
+        model = random_tagger(seed=seed, vectors=vectors if has_vectors else None)
+        scripts = model.vocabulary.outputs["lemmas"]
+        known = {*model.vocabulary.lemmas, *model.vocabulary.words, *(names if has_vectors else ())}
+        tagger = Tagger(model)
+        [tags] = tagger.predict([new])
+        for form, found, scores in zip(new, tags["lemmas"], tagger._scores([new])["lemmas"], strict=True):
+            if any(form in rows for rows in model.vocabulary.known_lemmas.values()):
+                continue
+            best = sorted(range(len(scripts)), key=lambda number: -scores[number])[:MAX_SCRIPTS]
+            made = [(number, lemma) for number in best if (lemma := apply_script(form, scripts[number]))]
+            totals = [scores[number] + KNOWN_LEMMA * (lemma.lower() in known) for number, lemma in made]
+            assert found == (made[int(np.argmax(totals))][1] if made else form)
+            n_preferred += bool(made) and found != made[0][1]
+    assert n_preferred > 10
+
+
 def test_the_word_underscore_is_its_own_lemma() -> None:
     for seed in range(3):
-        [tagged] = Tagger(model_of(seed=seed)).tag([Sentence.from_words(["_", "dog", "__", "_s"])])
+        [tagged] = Tagger(random_tagger(seed=seed)).tag([Sentence.from_words(["_", "dog", "__", "_s"])])
         assert tagged.lemmas[0] == "_"
         assert "_" not in tagged.lemmas[1:]
 
@@ -169,13 +148,13 @@ def test_the_word_underscore_is_its_own_lemma() -> None:
 def test_strange_words_have_lemmas() -> None:
     strange = ["a" * 10_000, "😀", "\u202eabc", "İ", "ß", "𐌰", "10 000", "a|b", "+", "=", "-", " x", "'s"]
     for seed in range(5):
-        [tags] = Tagger(model_of(seed=seed)).predict([strange])
+        [tags] = Tagger(random_tagger(seed=seed)).predict([strange])
         assert all(tags["lemmas"])
         assert all(attributes_of(bundle) or bundle == "_" for bundle in tags["feats"])
 
 
 def test_given_columns_are_kept_and_the_others_are_filled_in() -> None:
-    tagger = Tagger(model_of())
+    tagger = Tagger(random_tagger())
     [predicted] = tagger.predict([["The", "dogs", "bark"]])
     plain = Sentence.from_words(["The", "dogs", "bark"])
     [tagged] = tagger.tag([plain.with_tags(lemmas=["x", "_", "_"], feats=["_", "Q=q", "_"])])
@@ -190,7 +169,7 @@ def test_given_columns_are_kept_and_the_others_are_filled_in() -> None:
 
 
 def test_what_a_tagger_predicts_is_removed_before_it_is_tested() -> None:
-    tagger = Tagger(model_of([emptied(sentence, "xpos", "lemmas") for sentence in SENTENCES]))
+    tagger = Tagger(random_tagger([emptied(sentence, "xpos", "lemmas") for sentence in SENTENCES]))
     assert tagger.untagged(SENTENCES[1]) == emptied(SENTENCES[1], "upos", "feats")
 
 
@@ -215,7 +194,7 @@ def log_softmax(scores: np.ndarray) -> np.ndarray:
 def test_bundles_are_chosen_by_the_product_of_all_probabilities(n_members: int) -> None:
     """The twin goes through all combinations of values. It multiplies the probabilities that each member gives to the
     bundle and to each value; any bundle can also be one of the others."""
-    members = [model_of(seed=seed) for seed in range(n_members)]
+    members = [random_tagger(seed=seed) for seed in range(n_members)]
     features = members[0].vocabulary.features
     assert features is not None
     combinations = list(product(*features.values.values()))
@@ -243,7 +222,7 @@ def test_bundles_are_chosen_by_the_product_of_all_probabilities(n_members: int) 
 
 @pytest.mark.parametrize("n_members", [1, 2])
 def test_core_and_numpy_predict_the_same(n_members: int) -> None:
-    model = join_taggers([model_of(seed=seed) for seed in range(n_members)])
+    model = join_taggers([random_tagger(seed=seed) for seed in range(n_members)])
     by_numpy, native = (
         Tagger(model, backend).predict(FORMS) for backend in (Backend(None), Backend(the_core(), "float32"))
     )
@@ -257,7 +236,7 @@ def test_core_and_numpy_predict_the_same(n_members: int) -> None:
 
 @pytest.mark.parametrize(("bits", "n_members"), [(32, 1), (16, 1), (8, 1), (8, 2)])
 def test_a_tagger_of_fewer_bits_predicts_nearly_the_same(tmp_path: Path, bits: int, n_members: int) -> None:
-    model = join_taggers([model_of(seed=seed) for seed in range(n_members)])
+    model = join_taggers([random_tagger(seed=seed) for seed in range(n_members)])
     save_tagger(tmp_path, model, bits=bits)
     loaded = load_tagger(tmp_path, None)
     assert (loaded.config, loaded.vocabulary) == (model.config, model.vocabulary)
@@ -270,7 +249,7 @@ def test_a_tagger_of_fewer_bits_predicts_nearly_the_same(tmp_path: Path, bits: i
 
 
 def test_a_tagger_of_tags_alone_can_be_read_by_older_versions(tmp_path: Path) -> None:
-    model = model_of([emptied(sentence, "feats", "lemmas") for sentence in SENTENCES])
+    model = random_tagger([emptied(sentence, "feats", "lemmas") for sentence in SENTENCES])
     save_tagger(tmp_path, model)
     assert json.loads((tmp_path / "config.json").read_text())["format_version"] == 1
     assert json.loads((tmp_path / "vocab.json").read_text()).keys() == {"words", "characters", "tags"}
@@ -288,53 +267,8 @@ def test_a_tagger_of_an_older_version_tags_as_it_did() -> None:
     assert len({tag for sentence in expected for tag in sentence["upos"]}) > 5
 
 
-@pytest.mark.parametrize(
-    ("damage", "message"),
-    [
-        (lambda values: values["tags"].pop("features"), "both feats and features"),
-        (lambda values: values["tags"].pop("feats"), "both feats and features"),
-        (lambda values: values["tags"]["feats"].pop(0), "start with <other>"),
-        (lambda values: values["tags"]["features"].pop(0), "must be Name=value"),
-        (lambda values: values["tags"]["features"].append("Degree"), "'Degree' must be Name=value"),
-        (lambda values: values["tags"]["features"].append("Degree=Sup"), "side by side"),
-        (lambda values: values["tags"]["lemmas"].append("lower|x|"), "is not a lemma script"),
-        (lambda values: values["tags"]["lemmas"].append("="), "the lemma after = is missing"),
-        (lambda values: values["tags"]["lemmas"].append("=a\tb"), "lemmas must be names that fit into a cell"),
-        (lambda values: values["tags"]["upos"].append("X\n"), "upos must be names that fit into a cell"),
-        (lambda values: values["tags"].update(lemmas=[]), "lemmas must be names .*, one or more"),
-        (lambda values: values["tags"].update(lemmas=[1]), "lemmas must be a list of strings"),
-        (lambda values: values["tags"].update(lemmas=["lower||"] * 2), "lemmas must be different"),
-        (lambda values: values["tags"].update(upos=values["tags"].pop("upos")), "in this order"),
-        (lambda values: values["tags"].update(morph=["a"]), "in this order"),
-        (lambda values: [values["tags"].pop(kind) for kind in ("upos", "xpos")], "upos or xpos"),
-        (lambda values: values["tags"].pop("lemmas"), "known_lemmas must have rows from 0 to -1"),
-        (lambda values: values.update(known_lemmas=[]), "known_lemmas must be an object"),
-        (lambda values: values.update(known_lemmas={"NOUN": [1]}), "known_lemmas must be an object"),
-        (lambda values: values.update(known_lemmas={"NOUN": {"a": 10_000}}), "known_lemmas must have rows from 0"),
-        (lambda values: values.update(known_lemmas={"NOUN": {"a": -1}}), "known_lemmas must have rows from 0"),
-        (lambda values: values.update(known_lemmas={"NOUN": {"a": True}}), "known_lemmas must have rows from 0"),
-        (lambda values: values.update(known_lemmas={"NOUN": {"a": "0"}}), "known_lemmas must have rows from 0"),
-    ],
-)
-def test_a_damaged_vocabulary_is_refused(damage: Any, message: str) -> None:
-    vocabulary = model_of().vocabulary
-    values = json.loads(json.dumps(vocabulary.to_dict()))
-    assert list(values["tags"]) == list(OUTPUTS)
-    assert TaggerVocabulary.from_dict(values) == vocabulary
-    damage(values)
-    with pytest.raises(ModelError, match=f"the vocabulary is damaged .*{message}"):
-        TaggerVocabulary.from_dict(values)
-
-
-def test_all_known_scripts_fit_their_words() -> None:
-    vocabulary = model_of().vocabulary
-    for rows in vocabulary.known_lemmas.values():
-        for form, row in rows.items():
-            assert apply_script(form, vocabulary.outputs["lemmas"][row])
-
-
 def test_members_with_other_lemmas_are_refused() -> None:
-    model = model_of()
+    model = random_tagger()
     other = replace(model, vocabulary=replace(model.vocabulary, known_lemmas={}))
     with pytest.raises(ModelError, match="words or tags are different"):
         make_tagger_ensemble([model, other], ["a", "b"])

@@ -127,7 +127,8 @@ class Tagger:
     def _new_lemma(self, form: str, best: Sequence[int], scores: Floats) -> str:
         """Return the best lemma of a word by one of the best scripts. A lemma that is a known word is preferred."""
         vocabulary, vectors = self.model.vocabulary, self.model.vectors
-        scripts, rows = vocabulary.outputs["lemmas"], {} if vectors is None else vectors.rows
+        scripts = vocabulary.outputs["lemmas"]
+        rows: Mapping[str, int] = {} if vectors is None else vectors.rows
         found: list[tuple[float, str]] = []
         for number in best:
             if (lemma := apply_script(form, scripts[number])) is not None:
@@ -145,8 +146,8 @@ def without_tags(sentences: Iterable[Sentence], tagger: Tagger | None, name: str
 
 
 def _agreed(scores: Sequence[Floats]) -> Floats:
-    """Combine the scores of an ensemble's members. Their sum ranks like the product of their probabilities."""
-    return scores[0] if len(scores) == 1 else np.sum(scores, axis=0)
+    """Combine the scores of an ensemble's members. Their mean ranks like the product of their probabilities."""
+    return scores[0] if len(scores) == 1 else np.mean(scores, axis=0)
 
 
 def lacks(sentence: Sentence, kind: str) -> bool:
