@@ -127,7 +127,8 @@ def test_a_new_word_gets_the_best_lemma_or_a_known_word_that_is_nearly_as_good(h
         known = {*model.vocabulary.lemmas, *model.vocabulary.words, *(names if has_vectors else ())}
         tagger = Tagger(model)
         [tags] = tagger.predict([new])
-        for form, found, scores in zip(new, tags["lemmas"], tagger._scores([new])["lemmas"], strict=True):
+        [network], [encoded] = tagger._networks, tagger._encode([new])
+        for form, found, scores in zip(new, tags["lemmas"], network.score_lemmas(encoded), strict=True):
             if any(form in rows for rows in model.vocabulary.known_lemmas.values()):
                 continue
             best = sorted(range(len(scripts)), key=lambda number: -scores[number])[:MAX_SCRIPTS]
