@@ -1,8 +1,8 @@
 """Data augmentation for the tokenizer: paragraphs of a treebank, changed so that they show what treebanks lack.
 
 Names get initials and titles, sentences get abbreviations, addresses, hashtags and emoji, words are exchanged, and
-marks are replaced by others of their kind. Some paragraphs become lists of lines, or lose their punctuation. The
-treebank shows by its own tokens how such things are divided: where it is silent, nothing is changed.
+marks are replaced by others of their kind. Some paragraphs become lists of lines, or lose their punctuation. Changes
+that do not fit the habits of the treebank are not made.
 """
 
 from __future__ import annotations
