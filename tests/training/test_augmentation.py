@@ -50,7 +50,7 @@ def shown(sentences: Sequence[Pieces]) -> str:
 
 BANK = paragraphs(ENGLISH)
 AUGMENTER = Augmenter(BANK, {"Belmont": 9, "Ravenna": 5, "waterfront": 7, "table": 10})
-CHANGES = {change.__name__: change for change, _ in augmentation._CHANGES}
+CHANGES = {change.__name__: change for change, _, _ in augmentation._CHANGES}
 
 
 def assert_sound(paragraph: Paragraph) -> None:

@@ -1,8 +1,8 @@
 """Data augmentation for the tokenizer: paragraphs of a treebank, changed so that they show what treebanks lack.
 
 Names get initials and titles, sentences get abbreviations, addresses, hashtags and emoji, words are exchanged, and
-marks are replaced by others of their kind. Some paragraphs become lists of lines, or lose their punctuation. The
-treebank shows by its own tokens how such things are divided: where it is silent, nothing is changed.
+marks are replaced by others of their kind. Some paragraphs become lists of lines, or lose their punctuation. Changes
+that do not fit the habits of the treebank are not made.
 """
 
 from __future__ import annotations
@@ -58,7 +58,8 @@ class Augmenter:
             True: [form for form in names if form.lower() in at_risk] or self.names,
             False: [form for form in words if form in at_risk] or self.words,
         }
-        self._changes = [change for change, is_shown in _CHANGES if is_shown(self.habits)] if self.names else []
+        changes = [[change] * n for change, n, is_allowed in _CHANGES if is_allowed(self.habits)]
+        self._changes = [change for same in changes for change in same] if self.names else []
 
     def paragraphs(self, share: float, rng: np.random.Generator) -> list[Paragraph]:
         """Return augmented versions of a random share of the paragraphs; long ones count as several."""
@@ -315,25 +316,29 @@ def begin_item(augmenter: Augmenter, sentence: Pieces, rng: np.random.Generator)
     return None
 
 
-_CHANGES: tuple[tuple[Change, Callable[[Habits], bool]], ...] = (
-    (exchange_words, lambda habits: habits.has_spaces),
-    (exchange_words, lambda habits: habits.has_spaces),
-    (add_initials, lambda habits: habits.keeps_periods and habits.has_spaces),
-    (add_abbreviation, lambda habits: habits.keeps_periods and habits.has_spaces),
-    (add_abbreviation, lambda habits: habits.keeps_periods and habits.has_spaces),
-    (add_abbreviation, lambda habits: habits.keeps_periods and habits.has_spaces),
-    (add_abbreviation, lambda habits: habits.keeps_periods and habits.has_spaces),
-    (end_with_abbreviation, lambda habits: habits.keeps_periods and habits.has_spaces),
-    (end_with_abbreviation, lambda habits: habits.keeps_periods and habits.has_spaces),
-    (add_made_token, lambda _: True),
-    (add_made_token, lambda _: True),
-    (add_emoji, lambda _: True),
-    (replace_marks, lambda _: True),
-    (replace_marks, lambda _: True),
-    (add_quotes, lambda habits: '"' in habits.marks and habits.has_spaces),
-    (add_unit, lambda habits: habits.parts_units),
-    (add_short_year, lambda habits: habits.has_short_years),
-    (begin_item, lambda habits: habits.has_spaces),
-    (begin_item, lambda habits: habits.has_spaces),
+def _always(habits: Habits) -> bool:
+    return True
+
+
+def _has_spaces(habits: Habits) -> bool:
+    return habits.has_spaces
+
+
+def _abbreviates(habits: Habits) -> bool:
+    return habits.keeps_periods and habits.has_spaces
+
+
+_CHANGES: tuple[tuple[Change, int, Callable[[Habits], bool]], ...] = (
+    (exchange_words, 2, _has_spaces),
+    (add_initials, 1, _abbreviates),
+    (add_abbreviation, 4, _abbreviates),
+    (end_with_abbreviation, 2, _abbreviates),
+    (add_made_token, 2, _always),
+    (add_emoji, 1, _always),
+    (replace_marks, 2, _always),
+    (add_quotes, 1, lambda habits: '"' in habits.marks and habits.has_spaces),
+    (add_unit, 1, lambda habits: habits.parts_units),
+    (add_short_year, 1, lambda habits: habits.has_short_years),
+    (begin_item, 2, _has_spaces),
 )
-"""The changes of a sentence, and whether a treebank shows that they fit it. Some are more frequent than others."""
+"""The changes of a sentence, how frequent each is, and whether the habits of a treebank allow it."""
