@@ -21,6 +21,7 @@ import easyfirst
 from bench import report
 from easyfirst.model.bundled import find_model
 from easyfirst.model.directory import CARD, replace_file
+from easyfirst.model.tagger_vocabulary import COLUMNS as TAGGED
 from easyfirst.treebank.raw_text import raw_text, read_paragraphs
 from easyfirst.treebank.text_scores import score_text
 
@@ -46,7 +47,7 @@ BY-SA 3.0), Wikinews (CC BY 2.5) and Project Gutenberg (its License), and from N
 inaugural addresses (public domain). The vectors encode which words occur next to each other in the text. The
 tokenizer has a list of words that are frequent in the same text and that it does not split.
 """
-COLUMNS = ("Tokens", "Sentences", "Words", "UPOS", "XPOS", "UAS", "LAS")
+COLUMNS = ("Tokens", "Sentences", "Words", "UPOS", "XPOS", "UFeats", "Lemmas", "UAS", "LAS", "MLAS", "BLEX")
 
 
 def with_tree(parse: easyfirst.Parse) -> easyfirst.Sentence:
@@ -58,10 +59,7 @@ def scores_of(model: str, treebank: Path, *, spaces: str) -> dict[str, dict[str,
     nlp = easyfirst.load(model)
     gold = list(easyfirst.read_conllu(treebank))
     assert nlp.tagger is not None
-    nothing = dict.fromkeys(nlp.tagger.kinds, "_")
-    untagged = [
-        sentence.with_tags(**{kind: [tag] * len(sentence) for kind, tag in nothing.items()}) for sentence in gold
-    ]
+    untagged = [sentence.with_tags(**{kind: ["_"] * len(sentence) for kind in TAGGED}) for sentence in gold]
     made = {
         "raw text": [with_tree(parse) for parse in nlp(raw_text(read_paragraphs(gold, spaces=spaces)))],
         "gold tokens, predicted tags": [with_tree(parse) for parse in nlp.parse(untagged)],
