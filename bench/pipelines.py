@@ -42,7 +42,6 @@ TREEBANKS = (
     "UD_Portuguese-Bosque",
     "UD_Tamil-TTB",
 )
-NO_SPACES = ("UD_Chinese-GSD",)  # written without spaces, which this release does not mark
 COLUMNS = ("Tokens", "Sentences", "Words", "UPOS", "XPOS", "UFeats", "Lemmas", "UAS", "LAS")
 INPUTS = ("gold tokens, predicted tags", "raw text")
 HEADER = ("treebank", "part", "input", *COLUMNS, "UDPipe 1, LAS", "Stanza, LAS")
@@ -56,7 +55,6 @@ def train(folder: Path, out: Path) -> None:
     """Train a pipeline by the default command, or resume its training."""
     command = [sys.executable, "-m", "easyfirst", "train", str(file_of(folder, "train"))]
     command += ["--dev", str(file_of(folder, "dev")), "--out", str(out), "--parts", "all"]
-    command += ["--no-spaces"] if folder.name in NO_SPACES else []
     command += ["--resume"] if (out / FOLDER).is_dir() else []
     subprocess.run(command, check=True)
 
@@ -85,8 +83,7 @@ def main() -> None:
         folder, out = given.treebanks / name, given.work / name
         train(folder, out)
         part = "test" if file_of(folder, "test") else "dev"
-        spaces = "none" if name in NO_SPACES else "given"
-        scores = bundled.scores_of(str(out), file_of(folder, part) or folder, spaces=spaces)
+        scores = bundled.scores_of(str(out), file_of(folder, part) or folder, spaces="given")
         found[name] = {"part": part, "f1": scores}
         found = dict(sorted(found.items()))
         report.write(NAME, {"treebanks": found}, HEADER, rows_of(found))

@@ -236,9 +236,7 @@ def test_without_dev_data_there_are_no_scores(tmp_path: Path) -> None:
 def test_a_language_without_spaces(tmp_path: Path) -> None:
     rows = "".join(sentence_of(["看似", "簡單", "。"]) for _ in range(3))
     sentences = list(ConlluReader(io.BytesIO(rows.encode()), "x.conllu"))
-    with pytest.raises(DataError, match="say --no-spaces"):
-        TokenizerTask(sentences, NETWORK, TRAINING)
-    task = TokenizerTask(sentences, NETWORK, TRAINING, dev=sentences, spaces="none")
+    task = TokenizerTask(sentences, NETWORK, TRAINING, dev=sentences)
     assert read_paragraphs(sentences, spaces="none")[0].text == "看似簡單。" * 3
     scores = task.evaluate(task.arrays)
     assert scores is not None

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from easyfirst.errors import ConfigError, DataError
 from easyfirst.treebank.conllu import ConlluReader
-from easyfirst.treebank.raw_text import Paragraph, raw_text, read_paragraphs
+from easyfirst.treebank.raw_text import Paragraph, raw_text, read_paragraphs, spaces_of
 from easyfirst.treebank.sentence import Sentence
 
 
@@ -104,10 +104,30 @@ def test_a_form_of_white_space_is_an_error() -> None:
         read_paragraphs(read(block("a SpaceAfter=No", "\xa0")))
 
 
-def test_a_treebank_that_does_not_say_where_spaces_are_is_refused() -> None:
-    with pytest.raises(DataError, match="say --no-spaces"):
-        read_paragraphs(read(block("看似", "簡單")))
-    with pytest.raises(ConfigError, match="given, none"):
+@pytest.mark.parametrize(
+    ("words", "text"),
+    [
+        (["看似", "簡單", "。"], "看似簡單。"),
+        (["วันนี้", "อากาศ", "ดี"], "วันนี้อากาศดี"),
+        (["Hij", "zei", ":", '"', "Ja", ",", "(", "nee", ")", '"', "!"], 'Hij zei: "Ja, (nee)"!'),
+        (["«", "Bai", "»", "eta", "'", "ez", "'", ",", "%", "5", "..."], "«Bai» eta 'ez',% 5..."),
+        (["en", "/", "of", "``", "zo", "''", ".", "``", "x"], "en/of ``zo''. ``x"),
+        (["12", "-", "13", "’s", "avonds"], "12 - 13 ’s avonds"),
+    ],
+)
+def test_spaces_that_a_treebank_does_not_mark_are_guessed(words: list[str], text: str) -> None:
+    (paragraph,) = read_paragraphs(read(block(*words)))
+    assert paragraph.text == text
+    assert shown([paragraph]) == [[words]]
+
+
+def test_how_the_spaces_of_a_treebank_are_known() -> None:
+    assert spaces_of(list(read(block("Ja", ".")))) == "guessed"
+    assert spaces_of(list(read(block("看似", "簡單", "容易", "TV")))) == "none"
+    assert spaces_of(list(read(block("看似", "簡單") + block("簡單 SpaceAfter=No", "。")))) == "given"
+    assert [each.text for each in read_paragraphs(read(block("Ja", ".") + block("Nee", ".")))] == ["Ja. Nee."]
+    assert read_paragraphs(read(block("Ja", ".")), spaces="none")[0].text == "Ja."
+    with pytest.raises(ConfigError, match="given, none, guessed"):
         read_paragraphs([], spaces="some")
     assert read_paragraphs([]) == []
 

@@ -8,7 +8,7 @@ model's directory holds the parser's run, and ``training/<part>`` the run of eac
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any, Protocol
@@ -32,6 +32,7 @@ from easyfirst.training.parser_task import ParserTask
 from easyfirst.training.tagger_task import TaggerTask, accuracies, budgeted
 from easyfirst.training.tokenizer_task import TokenizerTask
 from easyfirst.training.training_loop import Task, TrainingLoop
+from easyfirst.treebank.raw_text import spaces_of
 from easyfirst.treebank.sentence import Sentence
 
 PARSER = "parser"
@@ -93,7 +94,7 @@ def train_pipeline(
     data = TrainingData.read(job, freeze_external=freezes, needs_trees=PARSER in config.parts)
     config = replace(config, parser=_parser_config(config, data))
     data = _checked(job.out, config, data)
-    for remark in data.remarks:
+    for remark in (*data.remarks, *_remarks_on_spaces(config, data)):
         progress.note(remark)
     with sole_training(job.out):
         if not resume and not overwrite:  # another training may have finished in the meantime
@@ -195,6 +196,19 @@ class _Pipeline:
 
     def _loop(self, task: Task, folder: Path) -> TrainingLoop:
         return TrainingLoop(task, folder, resume=self.resume and has_checkpoint(folder))
+
+
+def _remarks_on_spaces(config: PipelineConfig, data: TrainingData) -> Iterator[str]:
+    """Yield what users should know about the text that a tokenizer learns from."""
+    if TOKENIZER in config.parts and config.spaces == "given":
+        reason = "the treebank has neither '# text' comments nor SpaceAfter=No"
+        match spaces_of(data.train.sentences):
+            case "none":
+                yield f"{reason}; its script is written without spaces"
+            case "guessed":
+                yield f"warning: {reason}; the tokenizer learns from spaces that are guessed from the punctuation"
+            case _:
+                pass
 
 
 def _folder(out: Path, part: str) -> Path:

@@ -10,13 +10,13 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from itertools import pairwise
 
 from easyfirst.errors import ConfigError, DataError
 from easyfirst.treebank.misc import entries
 from easyfirst.treebank.sentence import Sentence, SurfaceToken
+from easyfirst.treebank.spacing import guessed, has_unspaced_script, unspaced
 
-SPACES = ("given", "none")  # the treebank marks white space; its language is written without
+SPACES = ("given", "none", "guessed")  # the treebank marks white space; its text has none; it is guessed
 _NEW_PARAGRAPH = re.compile(r"#[ \t]*new(par|doc)\b")
 _NEW_DOCUMENT = re.compile(r"#[ \t]*newdoc\b")
 
@@ -39,24 +39,26 @@ class Paragraph:
 
 
 def read_paragraphs(treebank: Iterable[Sentence], *, spaces: str = "given") -> list[Paragraph]:
-    """Return the paragraphs of a treebank. Raises :class:`DataError` if it does not mark white space, unless
-    ``spaces="none"`` declares that its language is written without."""
+    """Return the paragraphs of a treebank. If it does not mark white space (see :func:`spaces_of`), its text has none
+    or it is guessed, depending on the script."""
     if spaces not in SPACES:
         raise ConfigError(f"spaces must be one of {', '.join(SPACES)}")
     sentences = list(treebank)
-    marks_spaces = ("text" in s.metadata or not all(map(_has_space_after, s.surface_tokens)) for s in sentences)
-    if spaces == "given" and sentences and not any(marks_spaces):
-        raise DataError(
-            "no sentence has a '# text' comment or SpaceAfter=No, so where the text has spaces is not known; say "
-            "--no-spaces (spaces='none') if the language is written without them, or use a treebank that has its text",
-            source=sentences[0].source,
-        )
+    spaces = spaces_of(sentences) if spaces == "given" else spaces
     paragraphs: list[list[Sentence]] = []
     for sentence in sentences:
         if not paragraphs or _has_comment(sentence, _NEW_PARAGRAPH):
             paragraphs.append([])
         paragraphs[-1].append(sentence)
     return [_read_paragraph(paragraph, spaces) for paragraph in paragraphs]
+
+
+def spaces_of(sentences: Sequence[Sentence]) -> str:
+    """Return how the spaces of a treebank are known: one of ``SPACES``. A treebank marks them if a sentence has a
+    ``# text`` comment or ``SpaceAfter=No``."""
+    if any("text" in s.metadata or not all(map(_has_space_after, s.surface_tokens)) for s in sentences):
+        return "given"
+    return "none" if has_unspaced_script(form for s in sentences for form in s.forms) else "guessed"
 
 
 def is_new_document(sentence: Sentence) -> bool:
@@ -97,9 +99,9 @@ def _read_line(sentence: Sentence, spaces: str) -> tuple[str, list[tuple[int, in
     """Return the text of a sentence, the spans of its tokens in it, and whether a space follows."""
     tokens = list(sentence.surface_tokens)
     forms = [_form(token, sentence) for token in tokens]
-    if spaces == "none":
-        has_space_after = [_is_latin(form[-1]) and _is_latin(after[0]) for form, after in pairwise(forms)] + [False]
-        return *_rebuild(forms, has_space_after), False
+    if spaces != "given":
+        has_space_after = unspaced(forms) if spaces == "none" else guessed(forms)
+        return *_rebuild(forms, has_space_after), has_space_after[-1]
     has_space_after = list(map(_has_space_after, tokens))
     text = sentence.metadata.get("text", "")
     spans = _find(text, forms)
@@ -112,11 +114,6 @@ def _form(token: SurfaceToken, sentence: Sentence) -> str:
         message = f"FORM is {token.form!r}, only white space; correct it"
         raise DataError(message, source=sentence.source, line=token.line)
     return form
-
-
-def _is_latin(character: str) -> bool:
-    """Return whether this is an ASCII letter or digit: even texts without spaces have one between two such words."""
-    return character.isascii() and character.isalnum()
 
 
 def _rebuild(forms: Sequence[str], has_space_after: Sequence[bool]) -> tuple[str, list[tuple[int, int]]]:
