@@ -45,6 +45,7 @@ from easyfirst.parsing.derivation import Derivation
 from easyfirst.parsing.engine import BATCH_SIZE, Engine, NumpyEngine
 from easyfirst.parsing.engine_choice import make_engine
 from easyfirst.parsing.native_engine import NativeEngine
+from easyfirst.parsing.validity import Validity
 from easyfirst.results.documents import Document
 from easyfirst.results.explanations import RUNNERS_UP, Explanation, Observer
 from easyfirst.results.parses import Parse
@@ -56,12 +57,15 @@ from easyfirst.treebank.sentence import Sentence
 from easyfirst.workers import Workers
 
 
-def load(name: str | PathLike[str], *, engine: str | None = None, precision: str | None = None) -> Parser:
+def load(
+    name: str | PathLike[str], *, engine: str | None = None, precision: str | None = None, valid: bool = True
+) -> Parser:
     """Load a bundled model (``"en"``) or a model directory, with its tokenizer and tagger if it has them.
 
     ``engine`` is ``"native"``, the compiled core, or ``"numpy"``. ``precision`` is that of the core's weights:
     ``"float32"``, ``"int8"`` or ``"int8-fast"``. The defaults are taken from the environment (``EASYFIRST_ENGINE``,
-    ``EASYFIRST_PRECISION``), or else are the core, if this installation has one, and ``"int8"``.
+    ``EASYFIRST_PRECISION``), or else are the core, if this installation has one, and ``"int8"``. With ``valid``, the
+    trees of a Universal Dependencies model obey the rules of its validator (:attr:`Parse.changes`).
 
     Raise a :class:`easyfirst.errors.ModelError` if the model cannot be used, and a
     :class:`easyfirst.errors.ConfigError` if the engine cannot.
@@ -72,15 +76,17 @@ def load(name: str | PathLike[str], *, engine: str | None = None, precision: str
     tokenizer = Tokenizer(load_tokenizer(path / TOKENIZER), backend) if (path / TOKENIZER).is_dir() else None
     tagger = Tagger(load_tagger(path / TAGGER, model.vectors), backend) if (path / TAGGER).is_dir() else None
     parsing = make_engine(model.arrays, model.config, model.vocabulary, backend)
-    return Parser(model, tokenizer=tokenizer, tagger=tagger, engine=parsing)
+    return Parser(model, tokenizer=tokenizer, tagger=tagger, engine=parsing, valid=valid)
 
 
-def combine(*names: str | PathLike[str], engine: str | None = None, precision: str | None = None) -> Parser:
+def combine(
+    *names: str | PathLike[str], engine: str | None = None, precision: str | None = None, valid: bool = True
+) -> Parser:
     """Combine parsers that were trained on the same treebank with different seeds into an ensemble.
 
     The score of an action is the mean over the ensemble. It should parse better than each member, and takes as long as
     all of them. If all have taggers, these form an ensemble too. Give names as for :func:`load`, one by one:
-    ``combine("one", "two")``; ``engine`` and ``precision`` as there. Raise a :class:`easyfirst.errors.ModelError` if
+    ``combine("one", "two")``; ``engine``, ``precision`` and ``valid`` as there. Raise a :class:`easyfirst.errors.ModelError` if
     they cannot be combined.
     """
     for name in names:
@@ -96,12 +102,12 @@ def combine(*names: str | PathLike[str], engine: str | None = None, precision: s
     tokenizers = (Tokenizer(parser.tokenizer.model, backend) for parser in parsers if parser.tokenizer is not None)
     parsing = make_engine(model.arrays, model.config, model.vocabulary, backend)
     if not taggers:
-        return Parser(model, tokenizer=next(tokenizers, None), engine=parsing)
+        return Parser(model, tokenizer=next(tokenizers, None), engine=parsing, valid=valid)
     if len(taggers) < len(parsers):
         without = next(name for name, parser in zip(called, parsers, strict=True) if parser.tagger is None)
         raise ModelError(f"{without} has no tagger, and others have one; add it (easyfirst train --parts tagger)")
     tagger = Tagger(make_tagger_ensemble(taggers, called), backend)
-    return Parser(model, tokenizer=next(tokenizers, None), tagger=tagger, engine=parsing)
+    return Parser(model, tokenizer=next(tokenizers, None), tagger=tagger, engine=parsing, valid=valid)
 
 
 def _short_name(name: str | PathLike[str], names: Sequence[str | PathLike[str]]) -> str:
@@ -120,9 +126,12 @@ class Parser:
         tokenizer: Tokenizer | None = None,
         tagger: Tagger | None = None,
         engine: Engine | None = None,
+        valid: bool = True,
     ) -> None:
-        """Make a parser. Without a ``tokenizer`` it cannot read texts; without a ``tagger`` it may need tags."""
+        """Make a parser. Without a ``tokenizer`` it cannot read texts; without a ``tagger`` it may need tags. ``valid``
+        as for :func:`load`."""
         self._model = model
+        self._validity = Validity.of(model.vocabulary, None if tagger is None else tagger.rank) if valid else None
         self._engine = engine or make_engine(model.arrays, model.config, model.vocabulary)
         self.tokenizer = tokenizer
         self.tagger = tagger
@@ -346,5 +355,12 @@ class Parser:
     def _result(self, prepared: Prepared, tagged: Sentence, derivation: Derivation) -> Parse:
         """Make a parse. A sentence from a file keeps its tags; one that was made here has the predicted ones."""
         sentence = tagged if prepared.sentence.line is None else prepared.sentence
-        calibration, constraints = self._model.calibration, prepared.constraints
-        return Parse.of(sentence, tagged, derivation, calibration=calibration, constraints=constraints)
+        return Parse.of(
+            sentence,
+            tagged,
+            derivation,
+            calibration=self._model.calibration,
+            constraints=prepared.constraints,
+            validity=self._validity,
+            given=prepared.sentence,
+        )

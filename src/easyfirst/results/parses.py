@@ -11,6 +11,7 @@ from easyfirst.confidence.estimates import Confidence, confidence_of, require_co
 from easyfirst.constraints.records import Constraints
 from easyfirst.parsing.derivation import Attachment, Derivation
 from easyfirst.parsing.finishing import finish
+from easyfirst.parsing.validity import Change, Validity
 from easyfirst.render.drawing import Drawing
 from easyfirst.render.terminal import draw_tree
 from easyfirst.treebank.misc import ARC_CONFIDENCE, LABEL_CONFIDENCE, STEP
@@ -37,6 +38,8 @@ class Parse:
     """The calibration behind ``confidence``, if the model has one."""
     constraints: Constraints | None = None
     """The constraints it was parsed under."""
+    changes: tuple[Change, ...] = field(default=(), compare=False)
+    """What the parser decided where that was changed afterwards to obey the rules of Universal Dependencies."""
 
     @classmethod
     def of(
@@ -47,10 +50,21 @@ class Parse:
         *,
         calibration: Calibration | None = None,
         constraints: Constraints | None = None,
+        validity: Validity | None = None,
+        given: Sentence | None = None,
     ) -> Parse:
-        """Make the parse that a derivation leads to."""
+        """Make the parse that a derivation leads to, and obey rules (``validity``). ``given``: the sentence before it
+        was tagged."""
         heads, relations = finish(derivation, constraints.relations) if constraints else finish(derivation)
-        return cls(sentence, heads, relations, derivation, tagged, calibration, constraints)
+        steps = derivation.without_relation_scores()
+        if validity is None:
+            return cls(sentence, heads, relations, steps, tagged, calibration, constraints)
+        may_move = constraints is None
+        tree = validity.obey(heads, relations, derivation, tagged, given=given or sentence, may_move=may_move)
+        if tree.upos != tagged.upos:
+            changed = tagged.with_tags(upos=tree.upos)
+            sentence, tagged = changed if sentence is tagged else sentence, changed
+        return cls(sentence, tree.heads, tree.relations, steps, tagged, calibration, constraints, tree.changes)
 
     def __len__(self) -> int:
         return len(self.heads)

@@ -61,8 +61,24 @@ class Tagger:
             tagged.update(zip(batch, self._predict_batch([sentences[number] for number in batch]), strict=True))
         return [tagged[number] for number in range(len(sentences))]
 
+    def rank(self, forms: Sequence[str], kind: str = "upos") -> tuple[Sequence[str], Floats]:
+        """Return all tags of one kind and their scores for the words of a sentence: (n_words, n_tags). A difference of
+        scores is one of log-probabilities."""
+        return self.model.vocabulary.tags[kind], self._scores([forms])[kind]
+
     def _predict_batch(self, sentences: Sequence[Sequence[str]]) -> Iterator[Tags]:
         """Yield the tags of sentences that are sorted, longest first."""
+        scores, columns = self._scores(sentences), dict[str, list[str]]()
+        for kind, tags in self.model.vocabulary.tags.items():
+            best: list[int] = scores[kind].argmax(axis=1).tolist()
+            columns[kind] = [tags[number] for number in best]
+        start = 0
+        for length in map(len, sentences):
+            yield {kind: tuple(column[start : start + length]) for kind, column in columns.items()}
+            start += length
+
+    def _scores(self, sentences: Sequence[Sequence[str]]) -> dict[str, Floats]:
+        """Return the scores of all tags of each kind for the words of sentences, longest first."""
         vocabulary, vectors = self.model.vocabulary, self.model.vectors
         lengths = list(map(len, sentences))
         forms, numbers = distinct_forms([form for sentence in sentences for form in sentence])
@@ -70,14 +86,7 @@ class Tagger:
         external = None if vectors is None else look_up(vectors, forms)
         spelling = spelling_of(forms, vocabulary.characters)
         scores = [network.score(ids, lengths, external, spelling) for network in self._networks]
-        columns: dict[str, list[str]] = {}
-        for kind, tags in vocabulary.tags.items():
-            best: list[int] = _agreed([of_member[kind] for of_member in scores]).argmax(axis=1).tolist()
-            columns[kind] = [tags[number] for number in best]
-        start = 0
-        for length in lengths:
-            yield {kind: tuple(column[start : start + length]) for kind, column in columns.items()}
-            start += length
+        return {kind: _agreed([of_member[kind] for of_member in scores]) for kind in vocabulary.tags}
 
 
 def without_tags(sentences: Iterable[Sentence], tagger: Tagger | None, name: str) -> Iterator[Sentence]:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
+from functools import lru_cache
 
 RELATIONS = frozenset(
     "acl advcl advmod amod appos aux case cc ccomp clf compound conj cop csubj dep det discourse dislocated expl fixed "
@@ -15,6 +16,7 @@ RELATIONS = frozenset(
     "xcomp".split()
 )
 TAGS = frozenset("ADJ ADP ADV AUX CCONJ DET INTJ NOUN NUM PART PRON PROPN PUNCT SCONJ SYM VERB X".split())
+_WORDS = TAGS - {"PUNCT"}
 
 TAGS_OF = {
     "det": frozenset({"DET", "PRON"}),
@@ -23,11 +25,11 @@ TAGS_OF = {
     "expl": frozenset({"PRON", "DET", "PART"}),
     "aux": frozenset({"AUX"}),
     "cop": frozenset({"AUX", "PRON", "DET", "SYM"}),
-    "case": TAGS - {"PROPN", "ADJ", "PRON", "DET", "NUM", "AUX"},
-    "mark": TAGS - {"NOUN", "PROPN", "ADJ", "PRON", "DET", "NUM", "AUX", "INTJ"},
-    "cc": TAGS - {"NOUN", "PROPN", "ADJ", "PRON", "DET", "NUM", "VERB", "AUX", "INTJ"},
+    "case": _WORDS - {"PROPN", "ADJ", "PRON", "DET", "NUM", "AUX"},
+    "mark": _WORDS - {"NOUN", "PROPN", "ADJ", "PRON", "DET", "NUM", "AUX", "INTJ"},
+    "cc": _WORDS - {"NOUN", "PROPN", "ADJ", "PRON", "DET", "NUM", "VERB", "AUX", "INTJ"},
     "punct": frozenset({"PUNCT"}),
-    "fixed": TAGS - {"PROPN"},
+    "fixed": _WORDS - {"PROPN"},
     "goeswith": frozenset({"X"}),
 }
 """The tags that a word with a relation may have; other relations take any tag but PUNCT."""
@@ -66,9 +68,16 @@ OUTER = frozenset({"nsubj:outer", "csubj:outer"})
 _NAME = re.compile(r"[a-z]+(:[a-z]+)?")
 
 
+@lru_cache(maxsize=1 << 10)
 def universal(relation: str) -> str:
     """Return the universal part of a relation."""
     return relation.partition(":")[0]
+
+
+@lru_cache(maxsize=1 << 10)
+def is_subject(relation: str) -> bool:
+    """Return whether this is the relation of a subject of which a word has only one."""
+    return universal(relation) in SUBJECTS and relation not in OUTER
 
 
 def is_relation(name: str) -> bool:
@@ -82,10 +91,10 @@ def follows_ud(relations: Iterable[str], tags: Iterable[str], root_relation: str
 
 
 def takes_tag(relation: str, tag: str) -> bool:
-    """Return whether a word with this tag may have this relation, given by its universal part. Any relation but that
-    of the root; a word without a tag may have all."""
+    """Return whether a word below the root may have this relation, given by its universal part, and this tag. A word
+    without a tag, or with one of another tagset, may have any relation."""
     allowed = TAGS_OF.get(relation)
-    return tag == "_" or (tag in allowed if allowed is not None else tag != "PUNCT")
+    return tag not in TAGS or (tag in allowed if allowed is not None else tag != "PUNCT")
 
 
 def features(cell: str) -> dict[str, str]:
@@ -95,6 +104,6 @@ def features(cell: str) -> dict[str, str]:
 
 def external_tags(upos: Sequence[str], feats: Sequence[str]) -> Sequence[str]:
     """Return the tag of each word, or its ``ExtPos``."""
-    if not any("ExtPos=" in cell for cell in feats):
+    if "ExtPos=" not in "|".join(feats):
         return upos
     return [features(cell).get("ExtPos", tag) for tag, cell in zip(upos, feats, strict=True)]
