@@ -14,7 +14,7 @@ from functools import cached_property, partial
 from os import PathLike
 from pathlib import Path
 
-from easyfirst.constraints.arguments import ConstraintsOf, GivenConstraints, check_type, constrained, one_of
+from easyfirst.constraints.arguments import ConstraintsOf, GivenConstraints, constrained, one_of
 from easyfirst.constraints.chooser import constrain
 from easyfirst.constraints.conflicts import compile_constraints
 from easyfirst.constraints.records import Constraints
@@ -28,6 +28,8 @@ from easyfirst.inputs import (
     check_tags,
     check_texts,
     check_threads,
+    prepare_from_text,
+    tag,
     texts_only,
     to_sentence,
 )
@@ -257,7 +259,7 @@ class Parser:
         return read_stream(
             texts_only(texts),
             partial(self.tokenize, one_sentence=one_sentence),
-            partial(self._prepare_from_text, constraints=constraints),
+            partial(prepare_from_text, constraints=constraints, vocabulary=self._model.vocabulary),
             partial(self._parse_batch, batch_size=batch_size),
             batch_size=batch_size,
             threads=threads,
@@ -310,7 +312,7 @@ class Parser:
 
     def explain_prepared(self, prepared: Prepared, *, runners_up: int = RUNNERS_UP) -> Explanation:
         """Explain a sentence that needs no more checks, as for :meth:`parse_prepared`."""
-        [tagged] = [prepared.sentence] if self.tagger is None else self.tagger.tag([prepared.sentence])
+        [tagged] = tag([prepared], self.tagger, self._model.vocabulary)
         observer = Observer(self._model.vocabulary.relations, runners_up)
         if isinstance(self._engine, NativeEngine) and not prepared.rules:
             [derivation] = self._engine.derive([tagged], see=observer.see)
@@ -334,8 +336,7 @@ class Parser:
 
     def _parse_batch(self, prepared: Sequence[Prepared], *, batch_size: int) -> list[Parse]:
         """Parse a batch. A sentence without constraints is parsed alike whether or not others have some."""
-        sentences = [each.sentence for each in prepared]
-        tagged = sentences if self.tagger is None else self.tagger.tag(sentences)
+        tagged = tag(prepared, self.tagger, self._model.vocabulary)
         free = [number for number, each in enumerate(prepared) if not each.rules]
         restricted = [number for number, each in enumerate(prepared) if each.rules]
         found = dict(zip(free, self._engine.derive([tagged[n] for n in free], batch_size=batch_size), strict=True))
@@ -346,21 +347,6 @@ class Parser:
             found.update(zip(restricted, derivations, strict=True))
         return [self._result(*each, found[n]) for n, each in enumerate(zip(prepared, tagged, strict=True))]
 
-    def _prepare_from_text(self, sentence: Sentence, constraints: ConstraintsOf | None) -> Prepared:
-        if constraints is None:
-            return Prepared(sentence)
-        known, name = check_type(constraints(sentence)), f"the sentence {' '.join(sentence.forms)!r}"
-        return Prepared(sentence, known, compile_constraints(sentence, known, self._model.vocabulary, name=name))
-
     def _result(self, prepared: Prepared, tagged: Sentence, derivation: Derivation) -> Parse:
-        """Make a parse. A sentence from a file keeps its tags; one that was made here has the predicted ones."""
-        sentence = tagged if prepared.sentence.line is None else prepared.sentence
-        return Parse.of(
-            sentence,
-            tagged,
-            derivation,
-            calibration=self._model.calibration,
-            constraints=prepared.constraints,
-            validity=self._validity,
-            given=prepared.sentence,
-        )
+        calibration, validity, known = self._model.calibration, self._validity, prepared.constraints
+        return Parse.of(prepared.sentence, tagged, derivation, calibration, validity, constraints=known)

@@ -56,6 +56,7 @@ def explain(
     ] = 3,
     constraints: options.Misc = False,
     keep_heads: options.KeptHeads = False,
+    valid: options.Valid = True,
     threads: options.Threads = None,
 ) -> None:
     """Show how sentences are parsed: at each step the pending list, the action that was chosen, and the runners-up.
@@ -76,7 +77,7 @@ def explain(
     given = open_inputs(inputs, text, source)
     is_conllu = text is None and source in (None, Format.conllu)
     known = constraints_reader(misc=constraints, heads=keep_heads, is_conllu=is_conllu)
-    parser = load_model(model)
+    parser = load_model(model, valid=valid)
     given.announce()
     explanations = (
         parser.explain(sentence, runners_up=runners_up, constraints=known(sentence) if known else None)

@@ -87,7 +87,7 @@ class Validity:
     ) -> Tree:
         """Return the tree of a sentence, changed if it violates a rule.
 
-        ``given`` is the sentence before it was tagged: tags that it has stay. Without ``may_move`` heads stay too, and
+        ``given`` is the sentence before it was tagged: tags that come from it stay. Without ``may_move`` heads stay too, and
         so do relations whose alternatives have the score minus infinity, as constraints give them.
         """
         tree = Tree(heads, relations, tagged.upos)
@@ -139,7 +139,8 @@ class Validity:
         if problem is Problem.HEAD:
             return self._free_leaf(draft, m, may_move)
         relation, cost = draft.best_relation(m)
-        if problem is Problem.TAG and given.upos[m - 1] == "_" and self._rank_tags is not None:
+        is_predicted = given.upos[m - 1] != draft.upos[m]
+        if problem is Problem.TAG and is_predicted and self._rank_tags is not None:
             tag, tag_cost = draft.best_tag(m, self._rank_tags)
             if tag is not None and (relation is None or tag_cost <= TAG_WEIGHT * cost):
                 draft.set_tag(m, tag)

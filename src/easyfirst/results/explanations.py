@@ -97,7 +97,7 @@ class Explanation:
     def draw(self, *, width: int | None = None) -> str:
         """Draw the steps as a table in text, ``width`` columns wide; below each step, the pending list around the
         chosen pair, and the runners-up."""
-        confidence = self.parse.confidence
+        confidence = self.parse.decided_confidence
         rows = [
             StepRow(
                 head=step.attachment.head,
@@ -120,11 +120,19 @@ class Explanation:
         return replace(self.parse.drawing(), notes=notes)
 
     def _notes(self, step: Explained) -> list[str]:
-        """Describe the runners-up, and the rival if it is not among them."""
+        """Describe the runners-up, the rival if it is not among them, and what was changed afterwards."""
         others = list(step.runners_up)
         if others and step.rival is not None and step.rival not in others:
             others.append(step.rival)
-        return [self._note(other) for other in others]
+        return [*map(self._note, others), *self._changed(step.attachment.modifier)]
+
+    def _changed(self, m: int) -> list[str]:
+        """Describe what was changed of the arc of a word, after the parse."""
+        parse = self.parse
+        if m not in (*parse.changed_heads, *parse.changed_relations):
+            return []
+        h, relation, forms = parse.heads[m - 1], parse.relations[m - 1], parse.tagged.forms
+        return [f"changed afterwards: {forms[m - 1]} {m} as {relation} of {forms[h - 1]} {h} (rules of UD)"]
 
     def _chosen(self, chosen: Attachment) -> str:
         return f"{self._named(chosen)}: chosen"

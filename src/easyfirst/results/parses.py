@@ -14,7 +14,7 @@ from easyfirst.parsing.finishing import finish
 from easyfirst.parsing.validity import Change, Validity
 from easyfirst.render.drawing import Drawing
 from easyfirst.render.terminal import draw_tree
-from easyfirst.treebank.misc import ARC_CONFIDENCE, LABEL_CONFIDENCE, STEP
+from easyfirst.treebank.misc import ARC_CONFIDENCE, DECIDED, LABEL_CONFIDENCE, STEP
 from easyfirst.treebank.sentence import Sentence, Word
 from easyfirst.treebank.tree import Tree
 
@@ -44,27 +44,27 @@ class Parse:
     @classmethod
     def of(
         cls,
-        sentence: Sentence,
+        given: Sentence,
         tagged: Sentence,
         derivation: Derivation,
-        *,
         calibration: Calibration | None = None,
-        constraints: Constraints | None = None,
         validity: Validity | None = None,
-        given: Sentence | None = None,
+        *,
+        constraints: Constraints | None = None,
     ) -> Parse:
-        """Make the parse that a derivation leads to, and obey rules (``validity``). ``given``: the sentence before it
-        was tagged."""
+        """Make the parse that a derivation leads to, changed where it violates the rules of ``validity``. A sentence
+        from a file keeps the tags that were ``given``; one that was made by a program gets the predicted ones."""
         heads, relations = finish(derivation, constraints.relations) if constraints else finish(derivation)
         steps = derivation.without_relation_scores()
-        if validity is None:
-            return cls(sentence, heads, relations, steps, tagged, calibration, constraints)
-        may_move = constraints is None
-        tree = validity.obey(heads, relations, derivation, tagged, given=given or sentence, may_move=may_move)
-        if tree.upos != tagged.upos:
-            changed = tagged.with_tags(upos=tree.upos)
-            sentence, tagged = changed if sentence is tagged else sentence, changed
-        return cls(sentence, tree.heads, tree.relations, steps, tagged, calibration, constraints, tree.changes)
+        changes: tuple[Change, ...] = ()
+        if validity is not None:
+            may_move = constraints is None
+            heads, relations, upos, changes = validity.obey(
+                heads, relations, derivation, tagged, given=given, may_move=may_move
+            )
+            tagged = tagged.with_tags(upos=upos) if upos != tagged.upos else tagged
+        sentence = tagged if given.line is None else given
+        return cls(sentence, heads, relations, steps, tagged, calibration, constraints, changes)
 
     def __len__(self) -> int:
         return len(self.heads)
@@ -96,6 +96,16 @@ class Parse:
         return () if self.constraints is None else tuple(sorted(self.constraints.relations))
 
     @property
+    def changed_heads(self) -> tuple[int, ...]:
+        """The words whose heads are not those that the parser decided."""
+        return tuple(change.word for change in self.changes if change.head != self.heads[change.word - 1])
+
+    @property
+    def changed_relations(self) -> tuple[int, ...]:
+        """The words whose relations are not those that the parser decided."""
+        return tuple(change.word for change in self.changes if change.relation != self.relations[change.word - 1])
+
+    @property
     def parsed(self) -> Sentence:
         """The sentence with the heads and relations of this parse."""
         return self.sentence.with_tree(self.heads, self.relations)
@@ -116,10 +126,24 @@ class Parse:
     def confidence(self) -> Confidence | None:
         """The probabilities that the tree, its arcs and its labels are right; None if the model has no calibration.
         Computed anew at each call."""
+        return self._confidence(self.changed_heads, self.changed_relations)
+
+    @property
+    def decided_confidence(self) -> Confidence | None:
+        """The same for what the parser decided, whatever was changed in the tree afterwards."""
+        return self._confidence((), ())
+
+    def _confidence(self, changed_heads: tuple[int, ...], changed_relations: tuple[int, ...]) -> Confidence | None:
         if self.calibration is None:
             return None
-        heads, relations = self.fixed_heads, self.fixed_relations
-        return confidence_of(self.steps, self.calibration, fixed_heads=heads, fixed_relations=relations)
+        return confidence_of(
+            self.steps,
+            self.calibration,
+            fixed_heads=self.fixed_heads,
+            fixed_relations=self.fixed_relations,
+            changed_heads=changed_heads,
+            changed_relations=changed_relations,
+        )
 
     def draw(self, *, width: int | None = None, confidence: bool = False) -> str:
         """Draw the tree in text, ``width`` columns wide; with ``confidence``, add the probability of each arc."""
@@ -146,7 +170,8 @@ class Parse:
         """Return the parse for JSON: the confidence of the tree, and the words with tags, head, relation, their
         confidence (null without a calibration), and the step, score and margins of the attachment (null for the root,
         and where there was no other action). With constraints, each word lists what was ``fixed``: ``head``,
-        ``relation``."""
+        ``relation``. A word that was changed after the parse has what was ``decided``: ``head``, ``relation``,
+        ``upos``."""
         steps = self.steps
         numbers = (array.tolist() for array in (steps.modifiers, steps.scores, steps.margins, steps.label_margins))
         decided = {m: (step, *values) for step, (m, *values) in enumerate(zip(*numbers, strict=True), 1)}
@@ -176,13 +201,16 @@ class Parse:
             fixed = {"head": self.fixed_heads, "relation": self.fixed_relations}
             for m, word in enumerate(words, 1):
                 word["fixed"] = [what for what, modifiers in fixed.items() if m in modifiers]
+        for word, *decided in self.changes:
+            words[word - 1]["decided"] = dict(zip(Change._fields[1:], decided, strict=True))
         return {"confidence": rounded(confidence.tree) if confidence else None, "words": words}
 
     def to_bytes(self, *, deps: bool = False, tags: bool = False, confidence: bool = False) -> bytes:
         """Return the sentence as CoNLL-U, with this tree in HEAD and DEPREL; every other byte is as it was read.
 
         ``deps`` also copies the tree to DEPS, ``tags`` fills in predicted tags where UPOS and XPOS were missing, and
-        ``confidence`` adds ``ArcConf``, ``LabelConf`` and ``Step`` to MISC, which needs a model with a calibration."""
+        ``confidence`` adds ``ArcConf``, ``LabelConf`` and ``Step`` to MISC, which needs a model with a calibration, and
+        ``Decided=head:relation`` where these were changed after the parse."""
         sentence = self.tagged if tags else self.sentence
         sentence = sentence.with_tree(self.heads, self.relations, deps=deps)
         if confidence:
@@ -193,11 +221,14 @@ class Parse:
         """Return the MISC values of each word; the root has no step."""
         pairs = zip(confidence.arcs, confidence.labels, strict=True)
         cells: list[dict[str, str | None]] = [
-            {ARC_CONFIDENCE: f"{rounded(arc):.4f}", LABEL_CONFIDENCE: f"{rounded(label):.4f}", STEP: None}
+            {ARC_CONFIDENCE: f"{rounded(arc):.4f}", LABEL_CONFIDENCE: f"{rounded(label):.4f}", STEP: None, DECIDED: None}
             for arc, label in pairs
         ]
         for step, m in enumerate(self.steps.modifiers.tolist(), 1):
             cells[m - 1][STEP] = str(step)
+        for change in self.changes:
+            if change.word in (*self.changed_heads, *self.changed_relations):
+                cells[change.word - 1][DECIDED] = f"{change.head}:{change.relation}"
         return cells
 
     def to_conllu(self, *, deps: bool = False, tags: bool = False, confidence: bool = False) -> str:

@@ -62,6 +62,14 @@ def body_of_parse() -> dict[str, Any]:
     return {"required": True, "content": {"application/json": {"schema": schema, "examples": examples}}}
 
 
+class DecidedResponse(_Whole):
+    """The head, the relation and the tag of a word before they were changed."""
+
+    head: int
+    relation: str
+    upos: str
+
+
 class WordResponse(_Whole):
     """A word, its head, and how that was decided."""
 
@@ -83,6 +91,11 @@ class WordResponse(_Whole):
     )
     label_margin: float | None = Field(
         description=f"How far the score was above that of the same arc with the best other relation. {ROOT} {NO_CHOICE}"
+    )
+
+
+    decided: DecidedResponse | None = Field(
+        None, description="What the parser and the tagger decided, if that was changed to obey the rules of UD."
     )
 
 

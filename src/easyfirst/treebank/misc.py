@@ -12,6 +12,7 @@ if TYPE_CHECKING:
 
 # The probability of an arc, that of the arc with its label, and the step at which it was attached:
 ARC_CONFIDENCE, LABEL_CONFIDENCE, STEP = "ArcConf", "LabelConf", "Step"
+DECIDED = "Decided"  # the head and the relation that the parser decided, where they were changed afterwards
 _Value = TypeVar("_Value", int, float)
 
 
