@@ -114,8 +114,8 @@ def _replacement(path: Path) -> Generator[BinaryIO, None, None]:
 
 @dataclass(frozen=True, slots=True)
 class Writer:
-    """Encodes parses in a format. Sentences that do not come from CoNLL-U get ids in the order in which they are
-    written."""
+    """Encodes parses in a format. In CoNLL-U, sentences that do not come from CoNLL-U get ids in the order in which
+    they are written."""
 
     target: Target
     deps: bool = False
@@ -125,7 +125,7 @@ class Writer:
 
     def sentence(self, parse: Parse) -> bytes:
         """Encode a sentence that was given in words."""
-        if parse.sentence.lines is None:
+        if self.target is Target.conllu and parse.sentence.lines is None:
             parse = self._with_comments(parse)
         if self.target is Target.json:
             return json_line(identity(parse) | parse.to_dict())
@@ -133,13 +133,13 @@ class Writer:
 
     def document(self, document: Document, source: SourceText, *, is_first: bool) -> bytes:
         """Encode a text; ``is_first``: CoNLL-U begins a new document with it."""
+        if self.target is Target.json:
+            found = document.sentence_dicts(source.number, source.start)
+            return b"".join(json_line(_file(source.file) | sentence) for sentence in found)
         if self.target is Target.tree or not document.sentences:
             return b"".join(map(self._encode, document))
         name = self.ids.new_document(source.file) if is_first else None
         names = [self.ids.new_sentence() for _ in document]
-        if self.target is Target.json:
-            found = zip(names, document.sentence_dicts(source.number, source.start), strict=True)
-            return b"".join(json_line(_file(source.file) | {"sent_id": each} | sentence) for each, sentence in found)
         headers = (header.encode() for header in document.headers(names, name))
         return b"".join(header + self._encode(parse) for header, parse in zip(headers, document, strict=True))
 

@@ -93,11 +93,16 @@ class Draft:
     def set_tag(self, m: int, tag: str) -> None:
         self.upos[m] = tag
 
-    def set_head(self, m: int, head: int) -> None:
-        self._modifiers[self.heads[m]].remove(m)
-        self.heads[m] = head
-        self._modifiers[head].append(m)
-        self._modifiers[head].sort()
+    def move_up(self, m: int) -> None:
+        """Attach a word to the head of its head, together with the other modifiers beyond it: their arcs would cross
+        the new one otherwise."""
+        old = self.heads[m]
+        new = self.heads[old]
+        moved = [word for word in self._modifiers[old] if (word <= m if m < old else word >= m)]
+        self._modifiers[old] = [word for word in self._modifiers[old] if word not in moved]
+        self._modifiers[new] = sorted((*self._modifiers[new], *moved))
+        for word in moved:
+            self.heads[word] = new
 
     def best_relation(self, m: int, *, whatever_modifiers: bool = False) -> tuple[str | None, float]:
         """Return the best-scored other relation with which neither the arc of a word nor those of its modifiers violate

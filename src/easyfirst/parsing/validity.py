@@ -7,7 +7,7 @@ Most trees obey them already. Where one does not, as little as possible changes:
   tagger decide which of the two is more likely wrong.
 - Of several subjects or objects of a word, the one that the parser preferred most clearly keeps its relation.
 - A word that must be a leaf but has modifiers gets another relation, or one of them does. If neither can, as for
-  punctuation, the modifier moves up to the head of that word.
+  punctuation, the modifier moves up to the head of that word, with those beyond it so that no arcs cross.
 
 A tree remains a tree with the same root, arcs never start to cross, and a tree never has more violations than before.
 """
@@ -160,7 +160,7 @@ class Validity:
         if relation is not None:
             draft.set_relation(word, relation)
         elif may_move and draft.heads[leaf]:
-            draft.set_head(m, draft.heads[leaf])
+            draft.move_up(m)
         else:
             return False
         return True
