@@ -95,8 +95,8 @@ def table(result: dict[str, Any]) -> list[list[object]]:
     for level in ("level_2", "level_3"):
         rows.append([f"errors at {level.replace('_', ' ')}", *(sum(way[level].values()) for way in ways)])
         names = dict.fromkeys(name for way in ways for name in way[level])
-        rows += [[f"– {name}", *(way[level].get(name, 0) for way in ways)] for name in names]
-    rows += [[name, *(f"{way['scores'][name]:.2f}" for way in ways)] for name in METRICS]
+        rows.extend([f"– {name}", *(way[level].get(name, 0) for way in ways)] for name in names)
+    rows.extend([name, *(f"{way['scores'][name]:.2f}" for way in ways)] for name in METRICS)
     rows.append(["CPU time, relative", "1", f"{result['ratio']:.3f}"])
     return rows
 

@@ -88,8 +88,8 @@ def combine(
 
     The score of an action is the mean over the ensemble. It should parse better than each member, and takes as long as
     all of them. If all have taggers, these form an ensemble too. Give names as for :func:`load`, one by one:
-    ``combine("one", "two")``; ``engine``, ``precision`` and ``valid`` as there. Raise a :class:`easyfirst.errors.ModelError` if
-    they cannot be combined.
+    ``combine("one", "two")``; ``engine``, ``precision`` and ``valid`` as there. Raise a
+    :class:`easyfirst.errors.ModelError` if they cannot be combined.
     """
     for name in names:
         if not isinstance(name, (str, PathLike)):  # pyright: ignore[reportUnnecessaryIsInstance]

@@ -16,7 +16,7 @@ from easyfirst.model.parser_vocabulary import ParserVocabulary
 from easyfirst.nn.arrays import Floats
 from easyfirst.parsing.derivation import Derivation
 from easyfirst.parsing.draft import Draft
-from easyfirst.parsing.validity import Change, Tree, Validity
+from easyfirst.parsing.validity import Change, Tree, Validity, mark_parts
 from easyfirst.treebank.conllu import read_conllu
 from easyfirst.treebank.guidelines import RELATIONS, TAGS
 from easyfirst.treebank.projective import is_projective
@@ -213,6 +213,24 @@ class TestChanges:
     def test_words_without_tags_are_judged_by_the_tree_alone(self) -> None:
         bare = words(("a", "_", 2, "conj"), ("b", "_", 0, "root"))
         assert obey(bare, scored(bare, conj=3, punct=2, obj=1)).relations[0] == "punct"
+
+
+def test_parts_of_a_word(tmp_path: Path) -> None:
+    given = Sentence.from_words(["over", "priced", "food"], None, None, [3, 1, 0], ["amod", "goeswith", "root"])
+    given = replace(given, comments=("# sent_id = 1", "# text = over priced food"))
+    tagged = given.with_tags(upos=["ADJ", "X", "NOUN"])
+    assert mark_parts(tagged, given, [3, 1, 0], ["amod", "goeswith", "root"]) == tagged  # without features
+    feats = ("Degree=Pos", "Tense=Past", "Number=Sing")
+    predicted = replace(tagged, lemmas=("overpriced", "price", "food"), feats=feats)
+    path = tmp_path / "parts.conllu"
+    path.write_bytes(predicted.to_bytes())
+    assert failed_tests(path, 3).keys() == {"goeswith-lemma", "goeswith-feats", "goeswith-missing-typo"}
+    marked = mark_parts(predicted, given, [3, 1, 0], ["amod", "goeswith", "root"])
+    path.write_bytes(marked.to_bytes())
+    assert not failed_tests(path, 3)
+    assert marked.feats == ("Degree=Pos|Typo=Yes", "_", "Number=Sing")
+    assert mark_parts(predicted, predicted, [3, 1, 0], ["amod", "goeswith", "root"]) == predicted  # what is given stays
+    assert mark_parts(predicted, given, [3, 1, 0], ["amod", "dep", "root"]) == predicted
 
 
 def test_other_schemes_are_left_alone() -> None:

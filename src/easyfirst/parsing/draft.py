@@ -26,7 +26,6 @@ from easyfirst.treebank.guidelines import (
 from easyfirst.treebank.misc import entries
 from easyfirst.treebank.sentence import Sentence
 
-
 RankTags = Callable[[Sequence[str]], tuple[Sequence[str], Floats]]
 """Returns the UPOS tags of a tagger and their scores for the words of a sentence, given as forms: (n_words, n_tags). A
 difference of scores is one of log-probabilities."""
@@ -111,7 +110,7 @@ class Draft:
         if self.heads[m] == 0 or old not in self._numbers:
             return None, math.inf
         scores = self._scores[m]
-        for number in np.argsort(-scores, kind="stable").tolist():
+        for number in _best_first(scores):
             name = self._names[number]
             if name == old or scores[number] == -np.inf or not is_relation(name):
                 continue
@@ -132,7 +131,7 @@ class Draft:
         if "ExtPos" in self._features[m] or old not in names:
             return None, math.inf
         row = scores[m - 1]
-        for number in np.argsort(-row, kind="stable").tolist():
+        for number in _best_first(row):
             if names[number] == old:
                 continue
             self.upos[m] = names[number]
@@ -168,8 +167,8 @@ class Draft:
             return True
         if above == "det" and self._features[head].get("Poss") == "Yes" and base in BELOW_POSSESSIVE:
             return True
-        is_negation = base == "advmod" and self.upos[m] in ("PART", "ADV") and self._features[m].get("Polarity") == "Neg"
-        return is_negation and above != "punct"
+        is_negative = self.upos[m] in ("PART", "ADV") and self._features[m].get("Polarity") == "Neg"
+        return base == "advmod" and is_negative and above != "punct"
 
     def _is_single(self, m: int) -> bool:
         """Return whether a word can have only one modifier of this kind."""
@@ -208,3 +207,8 @@ class Draft:
 def is_object(relation: str) -> bool:
     """Return whether this is the relation of a direct object."""
     return universal(relation) == "obj"
+
+
+def _best_first(scores: Floats) -> list[int]:
+    order: list[int] = np.argsort(-scores, kind="stable").tolist()
+    return order

@@ -15,6 +15,7 @@ A tree remains a tree with the same root, arcs never start to cross, and a tree 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import NamedTuple
 
 from easyfirst.model.parser_vocabulary import ParserVocabulary
@@ -25,6 +26,7 @@ from easyfirst.treebank.guidelines import (
     LEFT_HEADED,
     NOMINAL_RELATIONS,
     external_tags,
+    features,
     follows_ud,
     is_subject,
     takes_tag,
@@ -36,8 +38,8 @@ MAX_SWEEPS = 8
 """How often a sentence is searched for violations. One change can cause another, but rarely more than one."""
 
 TAG_WEIGHT = 8.0
-"""A tag is replaced instead of a relation if that costs up to this many times as much: the tagger's score is a logarithm
-of probabilities, the parser's is not. Chosen on the dev set of UD_English-EWT (bench/validity.py)."""
+"""A tag is replaced instead of a relation if that costs up to this many times as much. The tagger's scores are
+log-probabilities, and the parser's are not. Chosen on the dev set of UD_English-EWT."""
 
 
 class Change(NamedTuple):
@@ -87,8 +89,8 @@ class Validity:
     ) -> Tree:
         """Return the tree of a sentence, changed if it violates a rule.
 
-        ``given`` is the sentence before it was tagged: tags that come from it stay. Without ``may_move`` heads stay too, and
-        so do relations whose alternatives have the score minus infinity, as constraints give them.
+        ``given`` is the sentence before it was tagged: tags that come from it stay. Without ``may_move`` heads stay
+        too. A relation with the score minus infinity, as constraints give it, never replaces another one.
         """
         tree = Tree(heads, relations, tagged.upos)
         if derivation.relation_scores is None or self.is_valid(tree, tagged.feats):
@@ -164,6 +166,23 @@ class Validity:
         else:
             return False
         return True
+
+
+def mark_parts(tagged: Sentence, given: Sentence, heads: Sequence[int], relations: Sequence[str]) -> Sentence:
+    """Return a sentence in which the parts of a word that is written apart (``goeswith``) have the columns that the
+    rules require: lemma and features only at the first part, which has ``Typo=Yes``. What was ``given`` stays."""
+    parts = [i for i, relation in enumerate(relations) if relation == "goeswith"]
+    if not parts:
+        return tagged
+    lemmas, feats = list(tagged.lemmas), list(tagged.feats)
+    for i in parts:
+        lemmas[i] = given.lemmas[i]
+        feats[i] = given.feats[i]
+    for i in {heads[i] - 1 for i in parts} if tagged.feats != given.feats else ():
+        if given.feats[i] == "_":
+            marked = sorted((features(feats[i]) | {"Typo": "Yes"}).items(), key=lambda pair: pair[0].lower())
+            feats[i] = "|".join(f"{name}={value}" for name, value in marked)
+    return replace(tagged, lemmas=tuple(lemmas), feats=tuple(feats))
 
 
 def _with_changes(tree: Tree, draft: Draft) -> Tree:

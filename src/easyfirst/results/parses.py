@@ -11,7 +11,7 @@ from easyfirst.confidence.estimates import Confidence, confidence_of, require_co
 from easyfirst.constraints.records import Constraints
 from easyfirst.parsing.derivation import Attachment, Derivation
 from easyfirst.parsing.finishing import finish
-from easyfirst.parsing.validity import Change, Validity
+from easyfirst.parsing.validity import Change, Validity, mark_parts
 from easyfirst.render.drawing import Drawing
 from easyfirst.render.terminal import draw_tree
 from easyfirst.treebank.misc import ARC_CONFIDENCE, DECIDED, LABEL_CONFIDENCE, STEP
@@ -63,6 +63,7 @@ class Parse:
                 heads, relations, derivation, tagged, given=given, may_move=may_move
             )
             tagged = tagged.with_tags(upos=upos) if upos != tagged.upos else tagged
+            tagged = mark_parts(tagged, given, heads, relations)
         sentence = tagged if given.line is None else given
         return cls(sentence, heads, relations, steps, tagged, calibration, constraints, changes)
 
@@ -221,7 +222,8 @@ class Parse:
         """Return the MISC values of each word; the root has no step."""
         pairs = zip(confidence.arcs, confidence.labels, strict=True)
         cells: list[dict[str, str | None]] = [
-            {ARC_CONFIDENCE: f"{rounded(arc):.4f}", LABEL_CONFIDENCE: f"{rounded(label):.4f}", STEP: None, DECIDED: None}
+            {ARC_CONFIDENCE: f"{rounded(arc):.4f}", LABEL_CONFIDENCE: f"{rounded(label):.4f}"}
+            | {STEP: None, DECIDED: None}
             for arc, label in pairs
         ]
         for step, m in enumerate(self.steps.modifiers.tolist(), 1):

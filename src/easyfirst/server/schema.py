@@ -93,7 +93,6 @@ class WordResponse(_Whole):
         description=f"How far the score was above that of the same arc with the best other relation. {ROOT} {NO_CHOICE}"
     )
 
-
     decided: DecidedResponse | None = Field(
         None, description="What the parser and the tagger decided, if that was changed to obey the rules of UD."
     )

@@ -10,12 +10,12 @@ import re
 from collections.abc import Iterable, Sequence
 from functools import lru_cache
 
-RELATIONS = frozenset(
+_RELATIONS = (
     "acl advcl advmod amod appos aux case cc ccomp clf compound conj cop csubj dep det discourse dislocated expl fixed "
-    "flat goeswith iobj list mark nmod nsubj nummod obj obl orphan parataxis punct reparandum root vocative "
-    "xcomp".split()
+    "flat goeswith iobj list mark nmod nsubj nummod obj obl orphan parataxis punct reparandum root vocative xcomp"
 )
-TAGS = frozenset("ADJ ADP ADV AUX CCONJ DET INTJ NOUN NUM PART PRON PROPN PUNCT SCONJ SYM VERB X".split())
+_TAGS = "ADJ ADP ADV AUX CCONJ DET INTJ NOUN NUM PART PRON PROPN PUNCT SCONJ SYM VERB X"
+RELATIONS, TAGS = frozenset(_RELATIONS.split()), frozenset(_TAGS.split())
 _WORDS = TAGS - {"PUNCT"}
 
 TAGS_OF = {
