@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from easyfirst.errors import ConfigError, ConstraintError, DataError, EasyFirstError, InputError, ModelError
     from easyfirst.parser import Parser, combine, load
     from easyfirst.parsing.derivation import Attachment
+    from easyfirst.parsing.validity import Change
     from easyfirst.results.documents import Document
     from easyfirst.results.explanations import Explanation
     from easyfirst.results.parses import Parse
@@ -41,6 +42,7 @@ _NAMES = {
     "errors": ("ConfigError", "ConstraintError", "DataError", "EasyFirstError", "InputError", "ModelError"),
     "parser": ("Parser", "combine", "load"),
     "parsing.derivation": ("Attachment",),
+    "parsing.validity": ("Change",),
     "results.documents": ("Document",),
     "results.explanations": ("Explanation",),
     "results.parses": ("Parse",),
@@ -54,6 +56,7 @@ _HOMES = {name: f"easyfirst.{module}" for module, names in _NAMES.items() for na
 
 __all__ = [
     "Attachment",
+    "Change",
     "Confidence",
     "ConfigError",
     "ConstraintError",
