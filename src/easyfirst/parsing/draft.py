@@ -222,7 +222,7 @@ def is_object(relation: str) -> bool:
 def _best_of_labels(scores: Floats, numbers: Sequence[int], n_relations: int) -> Floats:
     """Return the scores of relations from those of labels, given the relation of each label: the best one counts."""
     best = np.full((len(scores), n_relations), -np.inf, dtype=scores.dtype)
-    np.maximum.at(best, (slice(None), np.array(numbers)), scores)
+    np.maximum.at(best.T, np.array(numbers), scores.T)
     return best
 
 
