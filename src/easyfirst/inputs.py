@@ -123,7 +123,7 @@ def with_known_tags(sentence: Sentence, tag_kinds: Sequence[str], vocabulary: Pa
     changed: dict[str, list[str]] = {}
     for kind in (kind for kind in tag_kinds if kind in TAGSETS):
         tags, known = tags_of(sentence, kind), vocabulary.tags.get(kind)
-        if known is None or all(tag in known or tag == "_" for tag in tags):
+        if known is None or not set(tags) - known.keys() - {"_"}:
             continue
         given = [tag for tag in tags if tag != "_"]
         is_other_tagset = 2 * sum(tag in known for tag in given) < len(given)

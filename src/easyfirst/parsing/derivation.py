@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
 import numpy as np
 import numpy.typing as npt
@@ -62,7 +62,8 @@ class Derivation:
 
     def without_relation_scores(self) -> Derivation:
         """Return the derivation as parses hold it."""
-        return replace(self, relation_scores=None)
+        arrays = self.scores, self.margins, self.label_margins
+        return Derivation(self.heads, self.modifiers, self.relations, self.root_relation, *arrays)
 
     @property
     def root(self) -> int:

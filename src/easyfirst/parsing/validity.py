@@ -17,6 +17,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from operator import lt
 from typing import NamedTuple
 
 from easyfirst.model.parser_vocabulary import ParserVocabulary
@@ -115,29 +116,22 @@ class Validity:
     def is_valid(self, tree: Tree, feats: Sequence[str]) -> bool:
         """Return whether a tree certainly obeys the rules. It is False for some that do, where the rule is intricate;
         what matters is the speed, since every sentence is checked."""
-        tags = external_tags(tree.upos, feats)
-        good_words, good_pairs, relations = self._good_words, self._good_pairs, tree.relations
-        single: set[tuple[int, bool]] = set()
-        for m, (head, relation, tag) in enumerate(zip(tree.heads, relations, tags, strict=True), 1):
-            if head == 0:
-                continue
-            word, pair = (relation, tag, m < head), (relations[head - 1], relation)
-            if word not in good_words:
-                if not _is_good_word(*word):
-                    return False
-                good_words.add(word)
-            if pair not in good_pairs:
-                if not _is_good_pair(*pair):
-                    return False
-                good_pairs.add(pair)
-            if relation in self._single:
-                of_head = head, self._single[relation]
-                if of_head in single:
-                    return False
-                single.add(of_head)
-            elif relation == "fixed" and tags[head - 1] == "PROPN":
-                return False
-        return True
+        heads, relations, tags = tree.heads, tree.relations, external_tags(tree.upos, feats)
+        is_left = map(lt, range(1, len(heads) + 1), heads)
+        words = set(zip(relations, tags, is_left, strict=True)) - self._good_words
+        if not all(_is_good_word(*word) for word in words):
+            return False
+        self._good_words |= words
+        pairs = set(zip(map(("", *relations).__getitem__, heads), relations, strict=True)) - self._good_pairs
+        if not all(_is_good_pair(*pair) for pair in pairs):
+            return False
+        self._good_pairs |= pairs
+        kinds = self._single
+        single = [(head, kinds[name]) for head, name in zip(heads, relations, strict=True) if name in kinds]
+        if len(set(single)) < len(single):
+            return False
+        arcs = zip(heads, relations, strict=True) if "fixed" in relations else ()
+        return all(tags[head - 1] != "PROPN" for head, relation in arcs if relation == "fixed")
 
     def _solve(self, draft: Draft, m: int, given: Sentence, may_move: bool) -> bool:
         """Remove a violation, if it is still there; return whether something changed."""
@@ -203,6 +197,8 @@ def _with_changes(tree: Tree, draft: Draft) -> Tree:
 def _is_good_word(relation: str, tag: str, is_left: bool) -> bool:
     """Return whether a word with this tag may have the relation on this side of its head. ``goeswith`` is intricate."""
     base = universal(relation)
+    if base == "root":
+        return True
     return takes_tag(base, tag) and not (is_left and base in LEFT_HEADED) and base != "goeswith"
 
 
