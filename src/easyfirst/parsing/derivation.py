@@ -63,7 +63,7 @@ class Derivation:
     def without_relation_scores(self) -> Derivation:
         """Return the derivation as parses hold it."""
         arrays = self.scores, self.margins, self.label_margins
-        return Derivation(self.heads, self.modifiers, self.relations, self.root_relation, *arrays)
+        return Derivation(self.heads, self.modifiers, self.relations, self.root_relation, *arrays, marks=self.marks)
 
     @property
     def root(self) -> int:
