@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from easyfirst.errors import DataError, InputError
-from easyfirst.inputs import check_tags
+from easyfirst.inputs import check_tags, with_known_tags
 from easyfirst.model.parser_vocabulary import ParserVocabulary
 from easyfirst.treebank.conllu import read_conllu
 from easyfirst.treebank.sentence import Sentence
@@ -45,3 +45,30 @@ def test_no_tag_is_a_tag_to_a_vocabulary_that_knows_it() -> None:
     tagged = Sentence.from_words(["a"], upos=["X"], heads=[0], relations=["root"])
     with pytest.raises(InputError, match="needs UPOS"):
         check_tags(untagged, ("upos",), ParserVocabulary.of([tagged], tag_kinds=["upos"]))
+
+
+class TestKnownTags:
+    VOCABULARY = ParserVocabulary.of(
+        [Sentence.from_words(["a", "b"], upos=["DET", "NOUN"], xpos=["DT", "NN"])], tag_kinds=("upos", "xpos")
+    )
+
+    def tags(self, *xpos: str | None, kinds: tuple[str, ...] = ("upos", "xpos")) -> tuple[str, ...]:
+        sentence = Sentence.from_words(["w"] * len(xpos), upos=["NOUN"] * len(xpos), xpos=xpos)
+        found = with_known_tags(sentence, kinds, self.VOCABULARY)
+        assert found.upos == sentence.upos
+        assert (found is sentence) == (found == sentence)
+        return found.xpos
+
+    def test_known_tags_stay(self) -> None:
+        assert self.tags("DT", "NN", None) == ("DT", "NN", "_")
+
+    def test_an_unknown_tag_goes(self) -> None:
+        assert self.tags("DT", "XX", "NN", None) == ("DT", "_", "NN", "_")
+        assert self.tags("DT", "XX") == ("DT", "_")  # half of them are known
+
+    def test_tags_of_another_tagset_go(self) -> None:
+        assert self.tags("DT", "XX", "YY") == ("_", "_", "_")
+        assert self.tags(None, "XX") == ("_", "_")
+
+    def test_tags_that_are_not_predicted_stay(self) -> None:
+        assert self.tags("XX", "YY", kinds=("upos",)) == ("XX", "YY")

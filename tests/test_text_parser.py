@@ -113,8 +113,8 @@ class TestDocuments:
 
 class TestTags:
     def test_given_tags_are_used_as_they_are(self, nlp: Parser) -> None:
-        [parse] = nlp.parse([[("The", "DET", "DT"), ("fox", "X", "_")]])
-        assert parse.tagged.upos == ("DET", "X")
+        [parse] = nlp.parse([[("The", "DET", "DT"), ("fox", "PRON", "_")]])
+        assert parse.tagged.upos == ("DET", "PRON")
         assert parse.tagged.xpos[0] == "DT"
         assert parse.tagged.xpos[1] != "_"
 
@@ -138,8 +138,8 @@ class TestTags:
         assert parse.sentence.forms == ("The", "fox")
 
     def test_pairs_are_upos_and_the_rest_is_predicted(self, nlp: Parser) -> None:
-        [parse] = nlp.parse([[("The", "X"), ("fox", "X")]])
-        assert parse.tagged.upos == ("X", "X")
+        [parse] = nlp.parse([[("The", "PRON"), ("fox", "PRON")]])
+        assert parse.tagged.upos == ("PRON", "PRON")
         assert "_" not in parse.tagged.xpos
 
     def test_pairs_are_xpos_if_nothing_else_is_read(self) -> None:

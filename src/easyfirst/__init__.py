@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     )
     from easyfirst.parser import Parser, combine, load
     from easyfirst.parsing.derivation import Attachment
+    from easyfirst.parsing.validity import Change
     from easyfirst.results.documents import Document
     from easyfirst.results.explanations import Explanation
     from easyfirst.results.parses import Parse
@@ -52,6 +53,7 @@ _NAMES = {
     ),
     "parser": ("Parser", "combine", "load"),
     "parsing.derivation": ("Attachment",),
+    "parsing.validity": ("Change",),
     "results.documents": ("Document",),
     "results.explanations": ("Explanation",),
     "results.parses": ("Parse",),
@@ -65,6 +67,7 @@ _HOMES = {name: f"easyfirst.{module}" for module, names in _NAMES.items() for na
 
 __all__ = [
     "Attachment",
+    "Change",
     "Confidence",
     "ConfigError",
     "ConstraintError",

@@ -5,11 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, NamedTuple, TypeAlias, TypeVar, cast
 
+from easyfirst.constraints.arguments import ConstraintsOf, check_type
+from easyfirst.constraints.conflicts import compile_constraints
 from easyfirst.constraints.records import Constraints
 from easyfirst.constraints.rules import Rules
 from easyfirst.errors import DataError, InputError
 from easyfirst.model.lexicon import tags_of
 from easyfirst.model.parser_vocabulary import ParserVocabulary
+from easyfirst.text.tagging import Tagger
+from easyfirst.treebank.columns import TAGSETS
 from easyfirst.treebank.sentence import Sentence
 
 SentenceLike: TypeAlias = "Sentence | Sequence[str] | Sequence[tuple[str, str]] | Sequence[tuple[str, str, str]]"
@@ -110,6 +114,37 @@ def check_tags(
         words = "(word, upos, xpos) triples" if len(tag_kinds) > 1 else "(word, tag) pairs"
         words = _WITH_FEATS if "feats" in tag_kinds else words
         raise InputError(f"{message}; give {words}, or use {other_model}")
+
+
+def with_known_tags(sentence: Sentence, tag_kinds: Sequence[str], vocabulary: ParserVocabulary) -> Sentence:
+    """Return a sentence without the UPOS and XPOS tags that the model does not know, as far as they are of these kinds,
+    so that they are predicted. If it knows less than half of a kind, all tags of this kind go: the sentence has another
+    tagset, and tags that look the same may have another meaning there. Features and lemmas stay."""
+    changed: dict[str, list[str]] = {}
+    for kind in (kind for kind in tag_kinds if kind in TAGSETS):
+        tags, known = tags_of(sentence, kind), vocabulary.tags.get(kind)
+        if known is None or not set(tags) - known.keys() - {"_"}:
+            continue
+        given = [tag for tag in tags if tag != "_"]
+        is_other_tagset = 2 * sum(tag in known for tag in given) < len(given)
+        changed[kind] = ["_" if is_other_tagset or tag not in known else tag for tag in tags]
+    return sentence.with_tags(**changed) if changed else sentence
+
+
+def tag(prepared: Iterable[Prepared], tagger: Tagger | None, vocabulary: ParserVocabulary) -> list[Sentence]:
+    """Return sentences with predicted tags where theirs are missing, or not known to the model."""
+    sentences = [each.sentence for each in prepared]
+    if tagger is None:
+        return sentences
+    return tagger.tag([with_known_tags(sentence, tagger.kinds, vocabulary) for sentence in sentences])
+
+
+def prepare_from_text(sentence: Sentence, constraints: ConstraintsOf | None, vocabulary: ParserVocabulary) -> Prepared:
+    """Compile the constraints on a sentence of a text."""
+    if constraints is None:
+        return Prepared(sentence)
+    known, name = check_type(constraints(sentence)), f"the sentence {' '.join(sentence.forms)!r}"
+    return Prepared(sentence, known, compile_constraints(sentence, known, vocabulary, name=name))
 
 
 def texts_only(texts: Iterable[object]) -> Iterator[str]:

@@ -14,7 +14,7 @@ from functools import cached_property, partial
 from os import PathLike
 from pathlib import Path
 
-from easyfirst.constraints.arguments import ConstraintsOf, GivenConstraints, check_type, constrained, one_of
+from easyfirst.constraints.arguments import ConstraintsOf, GivenConstraints, constrained, one_of
 from easyfirst.constraints.chooser import constrain
 from easyfirst.constraints.conflicts import compile_constraints
 from easyfirst.constraints.records import Constraints
@@ -28,6 +28,8 @@ from easyfirst.inputs import (
     check_tags,
     check_texts,
     check_threads,
+    prepare_from_text,
+    tag,
     texts_only,
     to_sentence,
 )
@@ -45,6 +47,7 @@ from easyfirst.parsing.derivation import Derivation
 from easyfirst.parsing.engine import BATCH_SIZE, Engine, NumpyEngine
 from easyfirst.parsing.engine_choice import make_engine
 from easyfirst.parsing.native_engine import NativeEngine
+from easyfirst.parsing.validity import Validity
 from easyfirst.results.documents import Document
 from easyfirst.results.explanations import RUNNERS_UP, Explanation, Observer
 from easyfirst.results.parses import Parse
@@ -57,12 +60,15 @@ from easyfirst.treebank.sentence import Sentence
 from easyfirst.workers import Workers
 
 
-def load(name: str | PathLike[str], *, engine: str | None = None, precision: str | None = None) -> Parser:
+def load(
+    name: str | PathLike[str], *, engine: str | None = None, precision: str | None = None, valid: bool = True
+) -> Parser:
     """Load a bundled or installed model (``"en"``) or a model directory, with its tokenizer and tagger if it has them.
 
     ``engine`` is ``"native"``, the compiled core, or ``"numpy"``. ``precision`` is that of the core's weights:
     ``"float32"``, ``"int8"`` or ``"int8-fast"``. The defaults are taken from the environment (``EASYFIRST_ENGINE``,
-    ``EASYFIRST_PRECISION``), or else are the core, if this installation has one, and ``"int8"``.
+    ``EASYFIRST_PRECISION``), or else are the core, if this installation has one, and ``"int8"``. With ``valid``, the
+    trees of a Universal Dependencies model obey the rules of its validator (:attr:`Parse.changes`).
 
     Raise a :class:`easyfirst.errors.ModelError` if the model cannot be used, and a
     :class:`easyfirst.errors.ConfigError` if the engine cannot.
@@ -73,22 +79,19 @@ def load(name: str | PathLike[str], *, engine: str | None = None, precision: str
     tokenizer = Tokenizer(load_tokenizer(path / TOKENIZER), backend) if (path / TOKENIZER).is_dir() else None
     tagger = Tagger(load_tagger(path / TAGGER, model.vectors), backend) if (path / TAGGER).is_dir() else None
     parsing = make_engine(model.arrays, model.config, model.vocabulary, backend)
-    return Parser(model, tokenizer=tokenizer, tagger=tagger, engine=parsing)
+    return Parser(model, tokenizer=tokenizer, tagger=tagger, engine=parsing, valid=valid)
 
 
-def combine(*names: str | PathLike[str], engine: str | None = None, precision: str | None = None) -> Parser:
+def combine(
+    *names: str | PathLike[str], engine: str | None = None, precision: str | None = None, valid: bool = True
+) -> Parser:
     """Combine parsers that were trained on the same treebank with different seeds into an ensemble.
 
     The score of an action is the mean over the ensemble. It should parse better than each member, and takes as long as
     all of them. If all have taggers, these form an ensemble too. Give names as for :func:`load`, one by one:
-    ``combine("one", "two")``; ``engine`` and ``precision`` as there. Raise a :class:`easyfirst.errors.ModelError` if
-    they cannot be combined.
+    ``combine("one", "two")``; ``engine``, ``precision`` and ``valid`` as there. Raise a
+    :class:`easyfirst.errors.ModelError` if they cannot be combined.
     """
-    for name in names:
-        if not isinstance(name, (str, PathLike)):  # pyright: ignore[reportUnnecessaryIsInstance]
-            raise InputError(
-                f"a model's name is of type {type(name).__name__}; give names one by one: combine(one, two)"
-            )
     called = short_names(names)
     backend = Backend.choose(engine, precision)
     parsers = [load(name, engine="numpy") for name in names]
@@ -96,13 +99,11 @@ def combine(*names: str | PathLike[str], engine: str | None = None, precision: s
     taggers = [parser.tagger.model for parser in parsers if parser.tagger is not None]
     tokenizers = (Tokenizer(parser.tokenizer.model, backend) for parser in parsers if parser.tokenizer is not None)
     parsing = make_engine(model.arrays, model.config, model.vocabulary, backend)
-    if not taggers:
-        return Parser(model, tokenizer=next(tokenizers, None), engine=parsing)
-    if len(taggers) < len(parsers):
+    if 0 < len(taggers) < len(parsers):
         without = next(name for name, parser in zip(called, parsers, strict=True) if parser.tagger is None)
         raise ModelError(f"{without} has no tagger, and others have one; add it (easyfirst train --parts tagger)")
-    tagger = Tagger(make_tagger_ensemble(taggers, called), backend)
-    return Parser(model, tokenizer=next(tokenizers, None), tagger=tagger, engine=parsing)
+    tagger = Tagger(make_tagger_ensemble(taggers, called), backend) if taggers else None
+    return Parser(model, tokenizer=next(tokenizers, None), tagger=tagger, engine=parsing, valid=valid)
 
 
 class Parser:
@@ -115,9 +116,12 @@ class Parser:
         tokenizer: Tokenizer | None = None,
         tagger: Tagger | None = None,
         engine: Engine | None = None,
+        valid: bool = True,
     ) -> None:
-        """Make a parser. Without a ``tokenizer`` it cannot read texts; without a ``tagger`` it may need tags."""
+        """Make a parser. Without a ``tokenizer`` it cannot read texts; without a ``tagger`` it may need tags. ``valid``
+        as for :func:`load`."""
         self._model = model
+        self._validity = Validity.of(model.vocabulary, None if tagger is None else tagger.rank) if valid else None
         self._engine = engine or make_engine(model.arrays, model.config, model.vocabulary)
         self.tokenizer = tokenizer
         self.tagger = tagger
@@ -251,7 +255,7 @@ class Parser:
         return read_stream(
             texts_only(texts),
             partial(self.tokenize, one_sentence=one_sentence),
-            partial(self._prepare_from_text, constraints=constraints),
+            partial(prepare_from_text, constraints=constraints, vocabulary=self._model.vocabulary),
             partial(self._parse_batch, batch_size=batch_size),
             batch_size=batch_size,
             language=self.language,
@@ -306,7 +310,7 @@ class Parser:
 
     def explain_prepared(self, prepared: Prepared, *, runners_up: int = RUNNERS_UP) -> Explanation:
         """Explain a sentence that needs no more checks, as for :meth:`parse_prepared`."""
-        [tagged] = [prepared.sentence] if self.tagger is None else self.tagger.tag([prepared.sentence])
+        [tagged] = tag([prepared], self.tagger, self._model.vocabulary)
         observer = Observer(self._model.vocabulary.labels, runners_up)
         if isinstance(self._engine, NativeEngine) and not prepared.rules:
             [derivation] = self._engine.derive([tagged], see=observer.see)
@@ -330,8 +334,7 @@ class Parser:
 
     def _parse_batch(self, prepared: Sequence[Prepared], *, batch_size: int) -> list[Parse]:
         """Parse a batch. A sentence without constraints is parsed alike whether or not others have some."""
-        sentences = [each.sentence for each in prepared]
-        tagged = sentences if self.tagger is None else self.tagger.tag(sentences)
+        tagged = tag(prepared, self.tagger, self._model.vocabulary)
         free = [number for number, each in enumerate(prepared) if not each.rules]
         restricted = [number for number, each in enumerate(prepared) if each.rules]
         found = dict(zip(free, self._engine.derive([tagged[n] for n in free], batch_size=batch_size), strict=True))
@@ -342,14 +345,6 @@ class Parser:
             found.update(zip(restricted, derivations, strict=True))
         return [self._result(*each, found[n]) for n, each in enumerate(zip(prepared, tagged, strict=True))]
 
-    def _prepare_from_text(self, sentence: Sentence, constraints: ConstraintsOf | None) -> Prepared:
-        if constraints is None:
-            return Prepared(sentence)
-        known, name = check_type(constraints(sentence)), f"the sentence {' '.join(sentence.forms)!r}"
-        return Prepared(sentence, known, compile_constraints(sentence, known, self._model.vocabulary, name=name))
-
     def _result(self, prepared: Prepared, tagged: Sentence, derivation: Derivation) -> Parse:
-        """Make a parse. A sentence from a file keeps its tags; one that was made here has the predicted ones."""
-        sentence = tagged if prepared.sentence.line is None else prepared.sentence
-        calibration, constraints = self._model.calibration, prepared.constraints
-        return Parse.of(sentence, tagged, derivation, calibration=calibration, constraints=constraints)
+        calibration, validity, known = self._model.calibration, self._validity, prepared.constraints
+        return Parse.of(prepared.sentence, tagged, derivation, calibration, validity, constraints=known)

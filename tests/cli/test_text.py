@@ -22,7 +22,7 @@ def test_text_to_conllu(run: Run, text_model: Path) -> None:
     done = run("parse", "--model", text_model, "--text", TEXT)
     assert done.returncode == 0
     assert done.stderr == b""
-    assert done.stdout.decode() == "# newdoc\n" + load(text_model)(TEXT).to_conllu()
+    assert done.stdout.decode() == load(text_model)(TEXT).to_conllu(name="text-1")
 
 
 def test_text_to_trees(run: Run, text_model: Path) -> None:
@@ -66,8 +66,9 @@ def test_documents_are_separated_by_blank_lines(run: Run, text_model: Path, tmp_
     (tmp_path / "b.txt").write_bytes(b"\xef\xbb\xbf\r\nThird.\r\n")
     done = run("parse", "--model", text_model, "--from", "text", tmp_path / "a.txt", tmp_path / "b.txt")
     assert done.returncode == 0
-    assert done.stdout.count(b"# newdoc\n") == 3
-    assert done.stdout.split(b"# newdoc\n")[3].startswith(b"# text = T")
+    names = [line for line in done.stdout.splitlines() if line.startswith(b"# newdoc")]
+    assert names == [b"# newdoc id = a-1", b"# newdoc id = a-2", b"# newdoc id = b-1"]
+    assert done.stdout.split(b"# newdoc id")[3].startswith(b" = b-1\n# sent_id = b-1-1\n# text = T")
 
 
 def test_a_sentence_a_line(run: Run, text_model: Path) -> None:
@@ -79,8 +80,16 @@ def test_a_sentence_a_line(run: Run, text_model: Path) -> None:
 def test_lines_begin_a_document_only_after_a_blank_one(run: Run, text_model: Path) -> None:
     done = run("parse", "--model", text_model, "--from", "lines", stdin=b"One fox\nTwo foxes\n\nA dog\nA cat\n")
     comments = [line for line in done.stdout.splitlines() if line.startswith(b"# ")]
-    texts = [b"# text = One fox", b"# text = Two foxes", b"# newdoc", b"# text = A dog", b"# text = A cat"]
-    assert comments == [b"# newdoc", *texts]
+    assert [line for line in comments if not line.startswith(b"# sent_id")] == [
+        b"# newdoc id = text-1",
+        b"# text = One fox",
+        b"# text = Two foxes",
+        b"# newdoc id = text-2",
+        b"# text = A dog",
+        b"# text = A cat",
+    ]
+    names = [line for line in comments if line.startswith(b"# sent_id")]
+    assert names == [f"# sent_id = text-{name}".encode() for name in ("1-1", "1-2", "2-1", "2-2")]
 
 
 @pytest.mark.parametrize("source", ["text", "lines"])
@@ -107,18 +116,52 @@ def test_a_table_inside_a_text_is_no_conllu(run: Run, text_model: Path) -> None:
 
 def test_tokens_are_tagged(run: Run, text_model: Path) -> None:
     done = run("parse", "--model", text_model, "--from", "tokens", stdin=b"The fox\n")
-    rows = [line.split(b"\t") for line in done.stdout.splitlines() if line]
-    assert all(row[3] != b"_" and row[4] != b"_" for row in rows)
+    lines = done.stdout.splitlines()
+    assert lines[:3] == [b"# newdoc id = stdin-1", b"# sent_id = stdin-1-1", b"# text = The fox"]
+    assert all(row[3] != b"_" and row[4] != b"_" for row in (line.split(b"\t") for line in lines[3:] if line))
 
 
 def test_conllu_keeps_its_columns_unless_asked(run: Run, text_model: Path) -> None:
-    given = b"1\tThe\t_\t_\t_\t_\t_\t_\t_\t_\n2\tfox\t_\tX\t_\t_\t_\t_\t_\t_\n\n"
+    given = b"1\tThe\t_\t_\t_\t_\t_\t_\t_\t_\n2\tfox\t_\tPRON\t_\t_\t_\t_\t_\t_\n\n"
     plain = run("parse", "--model", text_model, stdin=given)
     tagged = run("parse", "--model", text_model, "--write-tags", stdin=given)
     columns = [[line.split(b"\t")[3:5] for line in done.stdout.splitlines() if line] for done in (plain, tagged)]
-    assert columns[0] == [[b"_", b"_"], [b"X", b"_"]]
+    assert columns[0] == [[b"_", b"_"], [b"PRON", b"_"]]
     assert b"_" not in columns[1][0]
-    assert columns[1][1][0] == b"X"
+    assert columns[1][1][0] == b"PRON"
+
+
+def test_tags_of_another_tagset_are_predicted(run: Run, text_model: Path) -> None:
+    given = b"1\tThe\t_\tDET\tART\t_\t_\t_\t_\t_\n2\tfox\t_\tNOUN\tSUBST\t_\t_\t_\t_\t_\n\n"
+    missing = given.replace(b"ART", b"_").replace(b"SUBST", b"_")
+    done, expected = (run("parse", "--model", text_model, stdin=content) for content in (given, missing))
+    assert b"warning: 100% of the XPOS tags are unknown to the model; it predicts them instead" in done.stderr
+    assert b"warning" not in expected.stderr
+    assert done.stdout == expected.stdout.replace(b"DET\t_", b"DET\tART").replace(b"NOUN\t_", b"NOUN\tSUBST")
+    done, expected = (run("parse", "--model", text_model, "--write-tags", stdin=each) for each in (given, missing))
+    assert done.stdout == expected.stdout
+
+
+def test_all_tags_are_predicted_if_asked(run: Run, text_model: Path) -> None:
+    given = b"1\tThe\tthe\tNOUN\tNN\t_\t_\t_\t_\t_\n2\tfox\tfox\tDET\tDT\t_\t_\t_\t_\t_\n\n" * 3
+    missing = given.replace(b"NOUN\tNN", b"_\t_").replace(b"DET\tDT", b"_\t_")
+    for options in ([], ["--write-tags"], ["--batch-size", "1"], ["--to", "json"], ["--threads", "2"]):
+        done = run("parse", "--model", text_model, "--predicted-tags", "--quiet", *options, stdin=given)
+        expected = run("parse", "--model", text_model, "--quiet", *options, stdin=missing)
+        assert done.returncode == 0
+        assert not done.stderr
+        found = done.stdout.replace(b"NOUN\tNN", b"_\t_").replace(b"DET\tDT", b"_\t_")
+        if options in ([], ["--batch-size", "1"], ["--threads", "2"]):
+            assert b"NOUN\tNN" in done.stdout
+            assert found == expected.stdout
+        else:
+            assert done.stdout == expected.stdout
+
+
+def test_predicted_tags_need_a_tagger(run: Run, model: Path) -> None:
+    done = run("parse", "--model", model, "--predicted-tags", stdin=b"")
+    assert done.returncode == 2
+    assert b"has no tagger to predict tags; leave out --predicted-tags" in done.stderr
 
 
 @pytest.mark.parametrize("text", ["", "  \n "])

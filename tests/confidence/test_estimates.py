@@ -118,7 +118,9 @@ def parser() -> Parser:
 class TestParse:
     def test_confidence(self, parser: Parser) -> None:
         parse = max(parser.parse(read_conllu(TREEBANK)), key=len)
-        assert parse.confidence == confidence_of(parse.steps, BY_HAND)
+        assert parse.decided_confidence == confidence_of(parse.steps, BY_HAND)
+        changed = {"changed_heads": parse.changed_heads, "changed_relations": parse.changed_relations}
+        assert parse.confidence == confidence_of(parse.steps, BY_HAND, **changed)
         assert parse == replace(parse, calibration=None)  # it is no part of what a parse is
 
     def test_dict(self, parser: Parser) -> None:
@@ -146,6 +148,8 @@ class TestParse:
                 expected = [f"ArcConf={rounded(confidence.arcs[m - 1]):.4f}"]
                 expected += [f"LabelConf={rounded(confidence.labels[m - 1]):.4f}"]
                 expected += [f"Step={step_of[m]}"] if m in step_of else []
+                decided = [f"Decided={c.head}:{c.relation}" for c in parse.changes if c.word == m]
+                expected += decided if m in parse.changed_heads + parse.changed_relations else []
                 kept = [] if cells[9] == b"_" else [cells[9].decode()]
                 assert more[9].decode() == "|".join(kept + expected)
 

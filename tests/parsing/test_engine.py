@@ -10,6 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from easyfirst.errors import InputError, ModelError
+from easyfirst.native.backend import Backend
 from easyfirst.nn.namespace import NUMPY
 from easyfirst.nn.parser_network import network_of
 from easyfirst.nn.sequences import Packing
@@ -17,6 +18,7 @@ from easyfirst.nn.words import encode_words
 from easyfirst.parser import Parser
 from easyfirst.parsing.derivation import Derivation
 from easyfirst.parsing.engine import NumpyEngine
+from easyfirst.parsing.engine_choice import make_engine
 from easyfirst.parsing.finishing import finish
 from easyfirst.results.parses import Parse
 from easyfirst.treebank.sentence import Sentence
@@ -113,6 +115,22 @@ def test_no_sentences(parser: Parser) -> None:
 def test_batch_size_must_be_positive(parser: Parser) -> None:
     with pytest.raises(InputError, match="batch_size is 0"):
         parser.parse([tagged(["a"])], batch_size=0)
+
+
+@pytest.mark.parametrize("is_native", [False, True])
+def test_the_scores_of_all_relations(parser: Parser, is_native: bool) -> None:
+    vocabulary = parser.model.vocabulary
+    backend = Backend.choose(None if is_native else "numpy", "float32" if is_native else None)
+    engine = make_engine(parser.model.arrays, parser.config, vocabulary, backend)
+    for derivation in engine.derive([tagged(FORMS[:n]) for n in (5, 1, 7)]):
+        scores = derivation.relation_scores
+        assert scores is not None
+        assert scores.shape == (len(derivation.modifiers), len(vocabulary.relations))
+        assert scores.argmax(axis=1).tolist() == [vocabulary.relations.index(name) for name in derivation.relations]
+        np.testing.assert_array_equal(scores.max(axis=1, initial=-np.inf), derivation.scores)
+        others = np.sort(scores, axis=1)[:, -2]
+        np.testing.assert_array_equal(derivation.scores - others, derivation.label_margins)
+        assert derivation.without_relation_scores().relation_scores is None
 
 
 def test_an_engine_of_networks() -> None:

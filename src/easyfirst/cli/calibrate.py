@@ -61,7 +61,7 @@ def calibrate(
     from easyfirst.parser import load
 
     path = find_model(model)
-    parses = parse_gold(load(path), gold, model, n_threads, predicted_tags=predicted_tags)
+    parses = parse_gold(load(path, valid=False), gold, model, n_threads, predicted_tags=predicted_tags)
     calibration, reliability = fit(parses, gold, file=dev, tags="predicted" if predicted_tags else "given")
     store_calibration(path, calibration, reliability)
     if as_json:

@@ -65,7 +65,7 @@ def combine(
     if out.exists() and any(out.samefile(find_model(name)) for name in models):
         raise ModelError(f"{out}: is one of the members of the ensemble; choose another --out")
 
-    parser = combine_parsers(*models)
+    parser = combine_parsers(*models, valid=False)
     parses = None if gold is None else parse_gold(parser, gold, models[0], n_threads, predicted_tags=predicted_tags)
     parser.save(out)
     if dev is not None and gold is not None and parses is not None:

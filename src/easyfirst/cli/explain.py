@@ -51,6 +51,7 @@ def explain(
     ] = 3,
     constraints: options.Misc = False,
     keep_heads: options.KeptHeads = False,
+    valid: options.Valid = True,
     threads: options.Threads = None,
 ) -> None:
     """Show how sentences are parsed: at each step the pending list, the action that was chosen, and the runners-up.
@@ -70,7 +71,7 @@ def explain(
     check_output(output, inputs or ())
     given = open_inputs(inputs, text, source, encoding=encoding)
     known = constraints_reader(misc=constraints, heads=keep_heads, is_conllu=given.is_conllu)
-    parser = load_model(model)
+    parser = load_model(model, valid=valid)
     explanations = (
         parser.explain(sentence, runners_up=runners_up, constraints=known(sentence) if known else None)
         for sentence in _sentences(parser, given)

@@ -59,14 +59,14 @@ def require_torch(what: str) -> None:
         raise EasyFirstError(f'{what} needs PyTorch; install it with: pip install "easyfirst[train]"')
 
 
-def load_model(name: str, *, warns: bool = True) -> Parser:
+def load_model(name: str, *, warns: bool = True, valid: bool = True) -> Parser:
     """Load a model. NumPy is imported here, after :func:`set_threads`."""
     if warns:
         warn_of_name(name)
 
     from easyfirst.parser import load
 
-    return load(name)
+    return load(name, valid=valid)
 
 
 def warn_of_name(model: str) -> None:

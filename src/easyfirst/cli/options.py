@@ -52,6 +52,13 @@ OutputFile = Annotated[
 ]
 ModelOutput = Annotated[Path, Option("--out", "-o", metavar="DIR", help="The directory of the new model.")]
 Overwrite = Annotated[bool, Option("--overwrite", help="Replace a model that is in DIR.")]
+Valid = Annotated[
+    bool,
+    Option(
+        "--valid/--no-valid",
+        help="Change trees of Universal Dependencies that violate its rules, or keep them as the parser decided.",
+    ),
+]
 Quiet = Annotated[bool, Option("--quiet", "-q", help="Print nothing but errors on stderr.")]
 Threads = Annotated[
     int | None,

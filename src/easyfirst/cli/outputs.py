@@ -10,12 +10,13 @@ import signal
 import sys
 from collections.abc import Generator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from enum import Enum
 from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO, TextIO, cast
 
 from easyfirst.cli.files import STANDARD, STDIN
+from easyfirst.cli.identifiers import Identifiers
 from easyfirst.cli.sources import SourceText
 from easyfirst.errors import DataError, ModelError
 
@@ -114,16 +115,20 @@ def _replacement(path: Path) -> Generator[BinaryIO, None, None]:
 
 @dataclass(frozen=True, slots=True)
 class Writer:
-    """Encodes parses in a format."""
+    """Encodes parses in a format. In CoNLL-U, sentences that do not come from CoNLL-U get ids in the order in which
+    they are written."""
 
     target: Target
     deps: bool = False
     tags: bool = False
     confidence: bool = False
     show: tuple[str, ...] | None = None  # the columns in drawn trees
+    ids: Identifiers = field(default_factory=Identifiers)
 
     def sentence(self, parse: Parse) -> bytes:
         """Encode a sentence that was given in words."""
+        if self.target is Target.conllu and parse.sentence.lines is None:
+            parse = self._with_comments(parse)
         if self.target is Target.json:
             return json_line(identity(parse) | parse.to_dict())
         return self._encode(parse)
@@ -133,8 +138,21 @@ class Writer:
         if self.target is Target.json:
             found = document.sentence_dicts(source.number, source.start)
             return b"".join(json_line(_file(source.file) | sentence) for sentence in found)
-        begin = b"# newdoc\n" if is_first and document.sentences and self.target is Target.conllu else b""
-        return begin + b"".join(map(self._encode, document))
+        if self.target is Target.tree or not document.sentences:
+            return b"".join(map(self._encode, document))
+        name = self.ids.new_document(source.file) if is_first else None
+        names = [self.ids.new_sentence() for _ in document]
+        headers = (header.encode() for header in document.headers(names, name))
+        return b"".join(header + self._encode(parse) for header, parse in zip(headers, document, strict=True))
+
+    def _with_comments(self, parse: Parse) -> Parse:
+        """Return a parse of a line of tokens with the comments of CoNLL-U."""
+        file = parse.sentence.source
+        begin = [f"# newdoc id = {self.ids.new_document(file)}"] if self.ids.is_new(file) else []
+        text = " ".join(parse.sentence.forms)
+        comments = (*begin, f"# sent_id = {self.ids.new_sentence()}", f"# text = {text}")
+        sentence, tagged = (replace(each, comments=comments) for each in (parse.sentence, parse.tagged))
+        return replace(parse, sentence=sentence, tagged=tagged)
 
     def _encode(self, parse: Parse) -> bytes:
         if self.target is Target.conllu:

@@ -5,7 +5,8 @@ from __future__ import annotations
 import sys
 import time
 import warnings
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import replace
 from itertools import tee
 from typing import TYPE_CHECKING, Annotated
 
@@ -17,8 +18,9 @@ from easyfirst.cli.options import Format, constraints_reader
 from easyfirst.cli.outputs import Target, Writer, check_output, is_terminal, open_output, writes_terminal
 from easyfirst.cli.reports import reporting
 from easyfirst.cli.sources import SentenceFiles, TextFiles, open_inputs
-from easyfirst.errors import InputError, LanguageWarning
+from easyfirst.errors import InputError, LanguageWarning, ModelError
 from easyfirst.render.columns import read_columns
+from easyfirst.treebank.columns import TAGSETS
 
 if TYPE_CHECKING:
     from easyfirst.constraints.arguments import ConstraintsOf
@@ -47,7 +49,15 @@ def parse(
     show: options.Show = None,
     deps: Annotated[bool, Option("--deps", help="Write the tree to the column DEPS as well.")] = False,
     write_tags: Annotated[
-        bool, Option("--write-tags", help="In CoNLL-U, fill in LEMMA, UPOS, XPOS and FEATS where the input has none.")
+        bool,
+        Option(
+            "--write-tags",
+            help="In CoNLL-U, write the predicted LEMMA, UPOS, XPOS and FEATS; default: keep those of the input.",
+        ),
+    ] = False,
+    predicted_tags: Annotated[
+        bool,
+        Option("--predicted-tags", help="Predict all tags, features and lemmas, even those that CoNLL-U gives."),
     ] = False,
     confidence: Annotated[
         bool,
@@ -55,6 +65,7 @@ def parse(
     ] = False,
     constraints: options.Misc = False,
     keep_heads: options.KeptHeads = False,
+    valid: options.Valid = True,
     batch_size: Annotated[
         int, Option(min=1, help="Sentences parsed at once; 1: each is written before the next is read.")
     ] = 256,
@@ -76,6 +87,7 @@ def parse(
       echo "The fox jumps." | easyfirst parse
       easyfirst parse --model my-model input.conllu -o output.conllu
       easyfirst parse input.conllu --confidence -o output.conllu
+      easyfirst parse input.conllu --predicted-tags -o output.conllu
       easyfirst parse --keep-heads half-annotated.conllu -o whole.conllu
       echo "The fox jumps" | easyfirst parse --from tokens
     """
@@ -93,20 +105,23 @@ def parse(
     tags = write_tags or source is Format.tokens
     writer = Writer(wanted, deps=deps, tags=tags, confidence=confidence, show=shown)
     known = constraints_reader(misc=constraints, heads=keep_heads, is_conllu=given.is_conllu)
-    parser = load_model(model, warns=not quiet)
+    parser = load_model(model, warns=not quiet, valid=valid)
     if confidence:
         check_calibrated(parser, model)
+    if predicted_tags and parser.tagger is None:
+        raise ModelError(f"{model} has no tagger to predict tags; leave out --predicted-tags")
     if quiet:
         warnings.simplefilter("ignore", LanguageWarning)
     is_quiet = quiet or text is not None
-    tally = _Tally(parser.model.vocabulary)
+    tally = _Tally(parser.model.vocabulary, () if parser.tagger is None else {*TAGSETS} & {*parser.tagger.kinds})
     shows_progress = not is_quiet and is_terminal(sys.stderr) and not writes_terminal(output)
     with open_output(output) as stream, reporting(given.n_bytes, visible=shows_progress) as report:
         begin = time.perf_counter()
         if isinstance(given, TextFiles):
             pieces = _parse_texts(parser, given, writer, batch_size, n_threads)
         else:
-            pieces = _parse_sentences(parser, given, writer, batch_size, n_threads, known)
+            found = _parse_sentences(parser, given, batch_size, n_threads, known, predicted_tags)
+            pieces = _write_sentences(found, given, writer)
         for piece, parses in pieces:
             stream.write(piece)
             if batch_size == 1:
@@ -116,15 +131,33 @@ def parse(
                 report(len(each), len(each.sentence.original))
         seconds = time.perf_counter() - begin
     if not is_quiet:
-        tally.show(seconds, warns=isinstance(given, SentenceFiles))
+        tally.show(seconds, warns=isinstance(given, SentenceFiles) and not predicted_tags)
 
 
 def _parse_sentences(
-    parser: Parser, given: SentenceFiles, writer: Writer, batch_size: int, threads: int, known: ConstraintsOf | None
+    parser: Parser,
+    given: SentenceFiles,
+    batch_size: int,
+    threads: int,
+    known: ConstraintsOf | None,
+    predicted_tags: bool,
+) -> Iterator[Parse]:
+    """Parse sentences. With ``predicted_tags`` the parser does not see their tags, and the parses have them again."""
+    if not predicted_tags or parser.tagger is None:
+        yield from parser.pipe(given, batch_size=batch_size, threads=threads, constraints=known)
+        return
+    sentences, originals = tee(given)
+    untagged = map(parser.tagger.untagged, sentences)
+    parses = parser.pipe(untagged, batch_size=batch_size, threads=threads, constraints=known)
+    for parse, original in zip(parses, originals, strict=True):
+        yield replace(parse, sentence=original)
+
+
+def _write_sentences(
+    parses: Iterator[Parse], given: SentenceFiles, writer: Writer
 ) -> Iterator[tuple[bytes, Sequence[Parse]]]:
     """Yield the output piece by piece, with the parses in each. CoNLL-U keeps the bytes between sentences."""
     is_conllu = writer.target is Target.conllu
-    parses = parser.pipe(given, batch_size=batch_size, threads=threads, constraints=known)
     for number, parse in enumerate(parses):
         yield (given.before(number) if is_conllu else b"") + writer.sentence(parse), (parse,)
     yield given.rest() if is_conllu else b"", ()
@@ -146,10 +179,10 @@ def _parse_texts(
 
 
 class _Tally:
-    """Counts sentences, words, and tags that are not in the vocabulary: many suggest another tagset."""
+    """Counts sentences, words, and given tags that are not in the vocabulary: many suggest another tagset."""
 
-    def __init__(self, vocabulary: ParserVocabulary) -> None:
-        self._vocabulary = vocabulary
+    def __init__(self, vocabulary: ParserVocabulary, predicted: Collection[str]) -> None:
+        self._vocabulary, self._predicted = vocabulary, predicted
         self._n_unknown = dict.fromkeys(vocabulary.tags, 0)
         self._n_sentences = self._n_words = 0
 
@@ -157,17 +190,16 @@ class _Tally:
         self._n_sentences += 1
         self._n_words += len(parse)
         for kind, known in self._vocabulary.tags.items():
-            tags: Sequence[str] = getattr(parse.tagged, kind)
-            self._n_unknown[kind] += sum(tag not in known for tag in tags)
+            given: Sequence[str] = getattr(parse.sentence, kind)
+            self._n_unknown[kind] += sum(tag not in known and tag != "_" for tag in given)
 
     def show(self, seconds: float, *, warns: bool) -> None:
         for kind, n in self._n_unknown.items():
             if warns and n > MANY_UNKNOWN * self._n_words:
-                print(
-                    f"warning: {n / self._n_words:.0%} of the {kind.upper()} tags are unknown to the model; "
-                    "are they of another tagset than its treebank's?",
-                    file=sys.stderr,
-                )
+                is_predicted = kind in self._predicted
+                hint = "it predicts them instead" if is_predicted else "are they of another tagset than its treebank's?"
+                share = f"{n / self._n_words:.0%} of the {kind.upper()} tags"
+                print(f"warning: {share} are unknown to the model; {hint}", file=sys.stderr)
 
         rate = self._n_words / max(seconds, 1e-9)
         sentences = f"{self._n_sentences:,} sentence{'s' * (self._n_sentences != 1)}"

@@ -10,7 +10,9 @@
   because errors are not independent.
 
 None of the four decreases if a margin increases. A sentence of one word is certain, and so are heads and relations that
-constraints fix. The other probabilities are computed as for an unconstrained parse.
+constraints fix. The other probabilities are computed as for an unconstrained parse. Where a head or relation was
+changed after the parse, its probability is that of an error of the parser: an upper bound, since the change may be
+wrong too.
 """
 
 from __future__ import annotations
@@ -80,8 +82,11 @@ def confidence_of(
     *,
     fixed_heads: Sequence[int] = (),
     fixed_relations: Sequence[int] = (),
+    changed_heads: Sequence[int] = (),
+    changed_relations: Sequence[int] = (),
 ) -> Confidence:
-    """Return the confidence of a parse. ``fixed_heads`` and ``fixed_relations``: words for which these are certain."""
+    """Return the confidence of a parse. ``fixed_heads`` and ``fixed_relations``: words for which these are certain;
+    ``changed_heads`` and ``changed_relations``: words for which they are not those of the derivation."""
     n = len(steps.modifiers) + 1
     if n == 1:
         return Confidence(1.0, (1.0,), (1.0,))
@@ -95,6 +100,9 @@ def confidence_of(
     relations[root] = calibration.root_label
     arcs[[m - 1 for m in fixed_heads]] = 1
     relations[[m - 1 for m in fixed_relations]] = 1
+    for values, changed in ((arcs, changed_heads), (relations, changed_relations)):
+        rows = [m - 1 for m in changed]
+        values[rows] = 1 - values[rows]
     labels = arcs * relations
     in_doubt = labels[labels < 1]
     tree = 1.0

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import numpy as np
 
-from easyfirst.errors import ModelError
+from easyfirst.errors import InputError, ModelError
 from easyfirst.model.card import ensemble_card
 from easyfirst.model.lexicon import UNKNOWN, numbered
 from easyfirst.model.parser_store import EXTERNAL, ParserModel
@@ -29,7 +29,13 @@ TINY = 1e-30
 
 
 def short_names(names: Sequence[str | PathLike[str]]) -> list[str]:
-    """Return the name of each model's directory, or the whole path if another model has the same name."""
+    """Return the name of each model's directory, or the whole path if another model has the same name. Raise an
+    :class:`InputError` at anything that is no name."""
+    for name in names:
+        if not isinstance(name, (str, PathLike)):  # pyright: ignore[reportUnnecessaryIsInstance]
+            raise InputError(
+                f"a model's name is of type {type(name).__name__}; give names one by one: combine(one, two)"
+            )
     short = [Path(name).resolve().name for name in names]
     return [str(name) if short.count(last) > 1 else last for name, last in zip(names, short, strict=True)]
 

@@ -34,12 +34,14 @@ class Steps(NamedTuple):
     scores: npt.NDArray[np.float32]
     margins: npt.NDArray[np.float32]
     label_margins: npt.NDArray[np.float32]
+    relation_scores: npt.NDArray[np.float32]  # (n_words, n_relations)
 
     @classmethod
-    def empty(cls, n_words: int) -> Steps:
+    def empty(cls, n_words: int, n_relations: int) -> Steps:
         heads, modifiers, relations = np.zeros((3, n_words), dtype=np.int32)
         scores, margins, label_margins = np.zeros((3, n_words), dtype=np.float32)
-        return cls(heads, modifiers, relations, scores, margins, label_margins)
+        relation_scores = np.zeros((n_words, n_relations), dtype=np.float32)
+        return cls(heads, modifiers, relations, scores, margins, label_margins, relation_scores)
 
 
 class Member:
@@ -192,7 +194,7 @@ class Members:
         for member in self._members:
             if member.encoder is not None:
                 member.encoder.check(given)
-        steps = Steps.empty(given.n_rows)
+        steps = Steps.empty(given.n_rows, self._members[0].struct.n_relations)
         to = StepsStruct(*(array.ctypes.data for array in steps))
         errors: list[BaseException] = []
 

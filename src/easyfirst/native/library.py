@@ -95,7 +95,8 @@ class MemberStruct(ctypes.Structure):
 
 class StepsStruct(ctypes.Structure):
     _fields_ = tuple(
-        (name, c_void_p) for name in ("heads", "modifiers", "relations", "scores", "margins", "label_margins")
+        (name, c_void_p)
+        for name in ("heads", "modifiers", "relations", "scores", "margins", "label_margins", "relation_scores")
     )
 
 

@@ -175,6 +175,7 @@ static void record(const loop *L, action a, int start, int step, const ef_steps 
     to->scores[at] = score;
     to->margins[at] = score - rival;
     to->label_margins[at] = score - rival_relation;
+    memcpy(to->relation_scores + (size_t)at * L->n_relations, scores, sizeof(float) * (size_t)L->n_relations);
 }
 
 // ------------------------------------------------------------------------------------------------- looking ahead

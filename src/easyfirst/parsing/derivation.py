@@ -54,8 +54,16 @@ class Derivation:
     scores: npt.NDArray[np.float32]
     margins: npt.NDArray[np.float32]
     label_margins: npt.NDArray[np.float32]
+    relation_scores: npt.NDArray[np.float32] | None = None
+    """The score of each step's arc with every label of the model, in its order: (n_words - 1, n_labels). Steps after
+    decoding read them, and parses do without, since they take more memory than all else."""
     marks: tuple[Mark | None, ...] = ()
     """The mark of each step; none if there is no mark at all."""
+
+    def without_relation_scores(self) -> Derivation:
+        """Return the derivation as parses hold it."""
+        arrays = self.scores, self.margins, self.label_margins
+        return Derivation(self.heads, self.modifiers, self.relations, self.root_relation, *arrays, marks=self.marks)
 
     @property
     def root(self) -> int:
@@ -98,13 +106,20 @@ class BatchSteps:
         self.actions.append(actions)
 
     def split(
-        self, margins: Sequence[Floats], label_margins: Sequence[Floats], labels: Sequence[Label], root_relation: str
+        self,
+        margins: Sequence[Floats],
+        label_margins: Sequence[Floats],
+        relation_scores: Sequence[Floats],
+        labels: Sequence[Label],
+        root_relation: str,
     ) -> Iterator[Derivation]:
-        """Yield the derivation of each sentence, given the margins of each step and the relations with their marks."""
+        """Yield the derivation of each sentence, given the margins and scores of each step and the relations with their
+        marks."""
         n_words, starts = int(self.lengths.sum()), self.starts
         # from a sentence's first row on, step after step; the last row of each sentence is not used
         heads, modifiers, numbers = (np.zeros(n_words, dtype=np.int32) for _ in range(3))
         scores, arc_margins, relation_margins = (np.zeros(n_words, dtype=np.float32) for _ in range(3))
+        by_relation = np.zeros((n_words, len(labels)), dtype=np.float32)
         if self.modifiers:
             n_active = [len(rows) for rows in self.modifiers]
             first = starts[np.concatenate([np.arange(n) for n in n_active])]  # of each attachment's sentence
@@ -115,7 +130,8 @@ class BatchSteps:
             scores[places] = np.concatenate([actions.scores for actions in self.actions])
             arc_margins[places] = np.concatenate(margins)
             relation_margins[places] = np.concatenate(label_margins)
-        arrays = heads, modifiers, numbers, scores, arc_margins, relation_margins
+            by_relation[places] = np.concatenate(relation_scores)
+        arrays = heads, modifiers, numbers, scores, arc_margins, relation_margins, by_relation
         return derivations_of(self.lengths.tolist(), *arrays, labels, root_relation)
 
 
@@ -127,6 +143,7 @@ def derivations_of(
     scores: npt.NDArray[np.float32],
     margins: npt.NDArray[np.float32],
     label_margins: npt.NDArray[np.float32],
+    relation_scores: npt.NDArray[np.float32],
     labels: Sequence[Label],
     root_relation: str,
 ) -> Iterator[Derivation]:
@@ -139,7 +156,7 @@ def derivations_of(
     start = 0
     for length in lengths:
         row = slice(start, start + length - 1)
-        by_step, of_row = (scores[row], margins[row], label_margins[row]), marked[row]
+        by_step, of_row = (scores[row], margins[row], label_margins[row], relation_scores[row]), marked[row]
         found = tuple(of_row) if any(of_row) else ()
         yield Derivation(heads[row], modifiers[row], tuple(names[row]), root_relation, *by_step, found)
         start += length

@@ -86,7 +86,8 @@ class NumpyEngine:
             if not all(np.isfinite(actions.scores).all() for actions in steps.actions):
                 raise ModelError("the model computes scores that are not finite numbers; its weights are corrupted")
             names = self._vocabulary.labels, self._vocabulary.root_relation
-            found.update(zip(batch, steps.split(recorder.margins, recorder.label_margins, *names), strict=True))
+            recorded = recorder.margins, recorder.label_margins, recorder.relation_scores
+            found.update(zip(batch, steps.split(*recorded, *names), strict=True))
         return [found[number] for number in range(len(sentences))]
 
     def encode(self, sentences: Sequence[Sentence]) -> npt.NDArray[np.float32]:
@@ -107,10 +108,12 @@ class MarginRecorder:
     def __init__(self) -> None:
         self.margins: list[Floats] = []
         self.label_margins: list[Floats] = []
+        self.relation_scores: list[Floats] = []
 
     def __call__(self, candidates: Candidates, n_active: int) -> Actions:
         actions = easiest(candidates, n_active)
         left, directions = actions.left, actions.directions
         self.margins.append(actions.scores - candidates.rival_arcs(left, directions))
         self.label_margins.append(actions.scores - candidates.rival_relations(left, directions, actions.relations))
+        self.relation_scores.append(candidates.scores_of(left, directions))
         return actions

@@ -1,7 +1,8 @@
-"""From a derivation to the tree that users get: the place for steps after decoding.
+"""From a derivation to the tree of its decisions.
 
-The derivation records what the parser did and stays as it is, whatever the steps here change. The one step is to
-restore crossing arcs: relations can encode that an arc was lifted, and such an arc is moved down.
+The derivation records what the parser did and stays as it is, whatever the steps after decoding change. The first of
+them is here. It restores crossing arcs: relations can encode that an arc was lifted, and such an arc is moved down. The
+second one (``validity``) makes this tree obey the rules of Universal Dependencies.
 """
 
 from __future__ import annotations

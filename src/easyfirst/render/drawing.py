@@ -59,9 +59,9 @@ class Drawing:
 
     @classmethod
     def of(cls, sentence: Sentence, show: str | Iterable[str] | None = None) -> Drawing:
-        """Draw a CoNLL-U sentence with ``ArcConf=``, ``Step=`` and ``MovedFrom=`` of MISC, and with the columns to
-        ``show``: some of ``lemma``, ``upos``, ``xpos`` and ``feats``, or ``none``. By default they are UPOS, or XPOS if
-        there is none."""
+        """Draw a CoNLL-U sentence with ``ArcConf=``, ``Step=``, ``MovedFrom=`` and ``Decided=`` of MISC, and with
+        the columns to ``show``: some of ``lemma``, ``upos``, ``xpos`` and ``feats``, or ``none``. By default they are
+        UPOS, or XPOS if there is none."""
         tags = next((tags for tags in (sentence.upos, sentence.xpos) if set(tags) != {"_"}), None)
         columns = None if show is None else columns_of(sentence, show)
         confidence, steps, moved = read_confidence(sentence), read_steps(sentence), read_moved(sentence)

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import re
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from typing import Any
 
+from easyfirst.errors import InputError
 from easyfirst.results.parses import Parse
 from easyfirst.text.sentences import TokenizedText
 from easyfirst.treebank.raw_text import Token
+
+_BLANK_LINE = re.compile(r"\n[^\S\n]*\n")
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -45,10 +49,27 @@ class Document:
         """Draw the trees, one after the other."""
         return "\n\n".join(parse.draw() for parse in self.sentences)
 
-    def to_conllu(self, *, confidence: bool = False) -> str:
+    def to_conllu(self, *, name: str = "text", confidence: bool = False) -> str:
         """Return all sentences as CoNLL-U. MISC has the position of each token, ``TokenRange=start:end``, and with
-        ``confidence`` the probabilities of arcs and labels, as in :meth:`Parse.to_bytes`."""
-        return "".join(parse.to_conllu(confidence=confidence) for parse in self.sentences)
+        ``confidence`` the probabilities of arcs and labels, as in :meth:`Parse.to_bytes`. ``name`` is the id of the
+        document; the sentences are ``name-1``, ``name-2``, ..."""
+        if not re.fullmatch(r"[^\s/]+", name):
+            raise InputError(f"the name of a document is {name!r}; it needs characters other than white space and /")
+        headers = self.headers([f"{name}-{number}" for number in range(1, len(self) + 1)], name)
+        parses = (parse.to_conllu(confidence=confidence) for parse in self.sentences)
+        return "".join(header + parse for header, parse in zip(headers, parses, strict=True))
+
+    def headers(self, names: Sequence[str], name: str | None = None) -> Iterator[str]:
+        """Yield the first comments of each sentence in CoNLL-U, given the ids of the sentences and that of the
+        document, if it begins here: ``# newdoc id``, ``# newpar`` after a blank line, and ``# sent_id``."""
+        end = None
+        for sent_id, tokens in zip(names, self.tokens, strict=True):
+            if end is None:
+                begin = f"# newdoc id = {name}\n" if name is not None else ""
+            else:
+                begin = "# newpar\n" if _BLANK_LINE.search(self.text, end, tokens[0].start) else ""
+            yield f"{begin}# sent_id = {sent_id}\n"
+            end = tokens[-1].end
 
     def to_dict(self) -> dict[str, Any]:
         """Return the document for JSON: the text, and each sentence with its words and its tokens' places."""

@@ -101,7 +101,7 @@ class Explanation:
     def draw(self, *, width: int | None = None) -> str:
         """Draw the steps as a table in text, ``width`` columns wide; below each step, the pending list around the
         chosen pair, and the runners-up."""
-        confidence = self.parse.confidence
+        confidence = self.parse.decided_confidence
         rows = [
             StepRow(
                 head=step.attachment.head,
@@ -124,23 +124,32 @@ class Explanation:
         return replace(self.parse.drawing(), notes=notes)
 
     def _notes(self, step: Explained) -> list[str]:
-        """Describe where the arc was moved, the runners-up, and the rival if it is not among them."""
+        """Describe what became of the arc, the runners-up, and the rival if it is not among them."""
         others = list(step.runners_up)
         if others and step.rival is not None and step.rival not in others:
             others.append(step.rival)
-        return [*self._end(step.attachment), *(self._note(other) for other in others)]
+        became = [*self._moved(step.attachment), *self._changed(step.attachment.modifier)]
+        return [*became, *(self._note(other) for other in others)]
 
-    def _end(self, chosen: Attachment) -> list[str]:
+    def _moved(self, chosen: Attachment) -> list[str]:
         """Describe what became of an arc that was marked to be moved."""
         if chosen.mark is None or not chosen.mark.is_lifted:
             return []
         m, forms = chosen.modifier, self.parse.tagged.forms
-        head = self.parse.heads[m - 1]
+        head = self.parse.decided_heads[m - 1]
         described = f"{forms[m - 1]} {m} was lifted, {chosen.mark.describe()}"
         if head == chosen.head:
             reason = "no word fits" if self.parse.constraints is None else "no word fits and satisfies the constraints"
             return [f"{described}: not moved, since {reason}"]
         return [f"{described}: moved to {forms[head - 1]} {head}"]
+
+    def _changed(self, m: int) -> list[str]:
+        """Describe what the rules of Universal Dependencies changed of the arc of a word."""
+        parse = self.parse
+        if m not in (*parse.changed_heads, *parse.changed_relations):
+            return []
+        h, relation, forms = parse.heads[m - 1], parse.relations[m - 1], parse.tagged.forms
+        return [f"changed afterwards: {forms[m - 1]} {m} as {relation} of {forms[h - 1]} {h} (rules of UD)"]
 
     def _chosen(self, chosen: Attachment) -> str:
         return f"{self._named(chosen)}: chosen"

@@ -13,11 +13,12 @@ from easyfirst.confidence.estimates import Confidence, confidence_of, require_co
 from easyfirst.constraints.checking import hold
 from easyfirst.constraints.records import Constraints
 from easyfirst.parsing.derivation import Attachment, Derivation
-from easyfirst.parsing.finishing import finish
+from easyfirst.parsing.finishing import NOTHING_FIXED, finish
+from easyfirst.parsing.validity import Change, Validity, mark_parts
 from easyfirst.render.columns import columns_of
 from easyfirst.render.drawing import Drawing
 from easyfirst.render.terminal import draw_tree
-from easyfirst.treebank.misc import ARC_CONFIDENCE, LABEL_CONFIDENCE, MOVED_FROM, STEP
+from easyfirst.treebank.misc import ARC_CONFIDENCE, DECIDED, LABEL_CONFIDENCE, MOVED_FROM, STEP
 from easyfirst.treebank.sentence import Sentence, Word
 from easyfirst.treebank.tree import Tree
 
@@ -41,23 +42,37 @@ class Parse:
     """The calibration behind ``confidence``, if the model has one."""
     constraints: Constraints | None = None
     """The constraints it was parsed under."""
+    changes: tuple[Change, ...] = field(default=(), compare=False)
+    """What the parser decided where that was changed afterwards to obey the rules of Universal Dependencies."""
 
     @classmethod
     def of(
         cls,
-        sentence: Sentence,
+        given: Sentence,
         tagged: Sentence,
         derivation: Derivation,
-        *,
         calibration: Calibration | None = None,
+        validity: Validity | None = None,
+        *,
         constraints: Constraints | None = None,
     ) -> Parse:
-        """Make the parse that a derivation leads to."""
-        if constraints is None:
-            heads, relations = finish(derivation)
-        else:
-            heads, relations = finish(derivation, constraints.relations, partial(hold, constraints))
-        return cls(sentence, heads, relations, derivation, tagged, calibration, constraints)
+        """Make the parse that a derivation leads to: crossing arcs are restored, then what violates the rules of
+        ``validity`` is changed. A sentence from a file keeps the tags that were ``given``; one that was made by a
+        program gets the predicted ones."""
+        fixed, holds = (
+            (NOTHING_FIXED, None) if constraints is None else (constraints.relations, partial(hold, constraints))
+        )
+        heads, relations = finish(derivation, fixed, holds)
+        steps = derivation.without_relation_scores()
+        changes: tuple[Change, ...] = ()
+        if validity is not None:
+            heads, relations, upos, changes = validity.obey(
+                heads, relations, derivation, tagged, given=given, may_move=constraints is None, holds=holds
+            )
+            tagged = tagged.with_tags(upos=upos) if upos != tagged.upos else tagged
+            tagged = mark_parts(tagged, given, heads, relations)
+        sentence = tagged if given.line is None else given
+        return cls(sentence, heads, relations, steps, tagged, calibration, constraints, changes)
 
     def __len__(self) -> int:
         return len(self.heads)
@@ -89,11 +104,35 @@ class Parse:
         return () if self.constraints is None else tuple(sorted(self.constraints.relations))
 
     @property
+    def decided_heads(self) -> tuple[int, ...]:
+        """The head of each word as the parser decided it, after crossing arcs were restored and before the rules of
+        Universal Dependencies changed anything."""
+        heads = list(self.heads)
+        for change in self.changes:
+            heads[change.word - 1] = change.head
+        return tuple(heads)
+
+    @property
     def moved(self) -> dict[int, int]:
         """The words whose arcs were moved after parsing, because they cross others, and the heads that the parser
-        attached them to. These are above their heads in the tree. Computed anew at each call."""
-        attached = zip(self.steps.modifiers.tolist(), self.steps.heads.tolist(), strict=True)
-        return {m: head for m, head in sorted(attached) if self.heads[m - 1] != head} if self.steps.marks else {}
+        attached them to. These are above the heads to which they were moved. Computed anew at each call."""
+        if not self.steps.marks:
+            return {}
+        attached, decided = (
+            zip(self.steps.modifiers.tolist(), self.steps.heads.tolist(), strict=True),
+            self.decided_heads,
+        )
+        return {m: head for m, head in sorted(attached) if decided[m - 1] != head}
+
+    @property
+    def changed_heads(self) -> tuple[int, ...]:
+        """The words whose heads are not those that the parser decided: rules changed them."""
+        return tuple(change.word for change in self.changes if change.head != self.heads[change.word - 1])
+
+    @property
+    def changed_relations(self) -> tuple[int, ...]:
+        """The words whose relations are not those that the parser decided: rules changed them."""
+        return tuple(change.word for change in self.changes if change.relation != self.relations[change.word - 1])
 
     @property
     def parsed(self) -> Sentence:
@@ -115,11 +154,26 @@ class Parse:
     @property
     def confidence(self) -> Confidence | None:
         """The probabilities that the tree, its arcs and its labels are right; None if the model has no calibration. An
-        arc that was moved has the probability of the decision it came from. Computed anew at each call."""
+        arc that was moved because it crosses others has the probability of the decision it came from. Computed anew at
+        each call."""
+        return self._confidence(self.changed_heads, self.changed_relations)
+
+    @property
+    def decided_confidence(self) -> Confidence | None:
+        """The same for what the parser decided, whatever rules changed in the tree afterwards."""
+        return self._confidence((), ())
+
+    def _confidence(self, changed_heads: tuple[int, ...], changed_relations: tuple[int, ...]) -> Confidence | None:
         if self.calibration is None:
             return None
-        heads, relations = self.fixed_heads, self.fixed_relations
-        return confidence_of(self.steps, self.calibration, fixed_heads=heads, fixed_relations=relations)
+        return confidence_of(
+            self.steps,
+            self.calibration,
+            fixed_heads=self.fixed_heads,
+            fixed_relations=self.fixed_relations,
+            changed_heads=changed_heads,
+            changed_relations=changed_relations,
+        )
 
     def draw(
         self, *, width: int | None = None, confidence: bool = False, show: str | Iterable[str] | None = None
@@ -137,8 +191,10 @@ class Parse:
         columns below the words, as for :meth:`draw`."""
         confidence = self.confidence
         steps: list[int | None] = [None] * len(self)
-        for step, m in enumerate(self.steps.modifiers.tolist(), 1):
-            steps[m - 1] = step
+        moved: list[int | None] = [None] * len(self)
+        attached = zip(self.steps.modifiers.tolist(), self.steps.heads.tolist(), strict=True)
+        for step, (m, head) in enumerate(attached, 1):
+            steps[m - 1], moved[m - 1] = step, head if head != self.heads[m - 1] else None
         return Drawing(
             self.tagged.forms,
             self.heads,
@@ -147,7 +203,7 @@ class Parse:
             confidence=confidence.arcs if confidence else None,
             steps=steps,
             title=self.sentence.metadata.get("sent_id"),
-            moved_from=[moved.get(m) for m in range(1, len(self) + 1)] if (moved := self.moved) else None,
+            moved_from=moved if any(moved) else None,
             columns=None if show is None else columns_of(self.tagged, show),
         )
 
@@ -155,7 +211,8 @@ class Parse:
         """Return the parse for JSON: the confidence of the tree, and the words with tags, head, relation, their
         confidence (null without a calibration), and the step, score and margins of the attachment (null for the root,
         and where there was no other action). With constraints, each word lists what was ``fixed``: ``head``,
-        ``relation``. A word whose arc was moved after parsing has the head it was ``moved_from``."""
+        ``relation``. A word whose arc was moved because it crosses others has the head it was ``moved_from``. A word
+        that rules changed has what was ``decided``: ``head``, ``relation``, ``upos``."""
         steps = self.steps
         numbers = (array.tolist() for array in (steps.modifiers, steps.scores, steps.margins, steps.label_margins))
         decided = {m: (step, *values) for step, (m, *values) in enumerate(zip(*numbers, strict=True), 1)}
@@ -188,14 +245,16 @@ class Parse:
                 word["fixed"] = [what for what, modifiers in fixed.items() if m in modifiers]
         for m, head in self.moved.items():
             words[m - 1]["moved_from"] = head
+        for word, *decided in self.changes:
+            words[word - 1]["decided"] = dict(zip(Change._fields[1:], decided, strict=True))
         return {"confidence": rounded(confidence.tree) if confidence else None, "words": words}
 
     def to_bytes(self, *, deps: bool = False, tags: bool = False, confidence: bool = False) -> bytes:
         """Return the sentence as CoNLL-U, with this tree in HEAD and DEPREL; every other byte is as it was read.
 
-        ``deps`` also copies the tree to DEPS, ``tags`` fills in what was predicted in LEMMA, UPOS, XPOS and FEATS,
-        and ``confidence`` adds ``ArcConf``, ``LabelConf`` and ``Step`` to MISC, and ``MovedFrom`` if an arc was moved
-        after parsing. This needs a calibrated model."""
+        ``deps`` also copies the tree to DEPS, ``tags`` writes what was predicted to LEMMA, UPOS, XPOS and FEATS, and
+        ``confidence`` adds ``ArcConf``, ``LabelConf`` and ``Step`` to MISC, ``MovedFrom`` if an arc was moved because
+        it crosses others, and ``Decided=head:relation`` where rules changed these. It needs a calibrated model."""
         sentence = self.tagged if tags else self.sentence
         sentence = sentence.with_tree(self.heads, self.relations, deps=deps)
         if confidence:
@@ -211,11 +270,15 @@ class Parse:
                 LABEL_CONFIDENCE: f"{rounded(label):.4f}",
                 STEP: None,
                 MOVED_FROM: str(moved[m]) if m in moved else None,
+                DECIDED: None,
             }
             for m, (arc, label) in enumerate(pairs, 1)
         ]
         for step, m in enumerate(self.steps.modifiers.tolist(), 1):
             cells[m - 1][STEP] = str(step)
+        for change in self.changes:
+            if change.word in (*self.changed_heads, *self.changed_relations):
+                cells[change.word - 1][DECIDED] = f"{change.head}:{change.relation}"
         return cells
 
     def to_conllu(self, *, deps: bool = False, tags: bool = False, confidence: bool = False) -> str:

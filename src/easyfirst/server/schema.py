@@ -62,6 +62,14 @@ def body_of_parse() -> dict[str, Any]:
     return {"required": True, "content": {"application/json": {"schema": schema, "examples": examples}}}
 
 
+class DecidedResponse(_Whole):
+    """The head, the relation and the tag of a word before they were changed."""
+
+    head: int
+    relation: str
+    upos: str
+
+
 class WordResponse(_Whole):
     """A word, its head, and how that was decided."""
 
@@ -90,6 +98,9 @@ class WordResponse(_Whole):
         None,
         description="The id of the head it was attached to, if its arc was moved after parsing because it crosses "
         "others. Only there in words whose arcs were moved.",
+    )
+    decided: DecidedResponse | None = Field(
+        None, description="What the parser and the tagger decided, if that was changed to obey the rules of UD."
     )
 
 

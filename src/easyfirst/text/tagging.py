@@ -79,12 +79,15 @@ class Tagger:
             tagged.update(zip(batch, self._predict_batch(forms, known), strict=True))
         return [tagged[number] for number in range(len(sentences))]
 
+    def rank(self, forms: Sequence[str], kind: str = "upos") -> tuple[Sequence[str], Floats]:
+        """Return all tags of one kind and their scores for the words of a sentence: (n_words, n_tags). A difference of
+        scores is one of log-probabilities."""
+        return self.model.vocabulary.outputs[kind], self._scores(self._encode([forms]))[kind]
+
     def _predict_batch(self, sentences: Sequence[Sequence[str]], given: Sequence[Sequence[str]]) -> Iterator[Tags]:
         """Yield the columns of sentences that are sorted, longest first."""
         vocabulary, encoded = self.model.vocabulary, self._encode(sentences)
-        of_members = [network.score(of_member) for network, of_member in zip(self._networks, encoded, strict=True)]
-        scores = {kind: _agreed([of_member[kind] for of_member in of_members]) for kind in of_members[0]}
-        columns: dict[str, list[str]] = {}
+        scores, columns = self._scores(encoded), dict[str, list[str]]()
         for kind in vocabulary.kinds:
             if kind == "feats" and vocabulary.features is not None:
                 columns[kind] = vocabulary.features.choose(scores[kind], scores["features"])
@@ -109,6 +112,11 @@ class Tagger:
         external = None if vectors is None else look_up(vectors, forms)
         spelling = spelling_of(forms, vocabulary.characters)
         return [network.encode(ids, lengths, external, spelling) for network in self._networks]
+
+    def _scores(self, encoded: Sequence[Floats]) -> dict[str, Floats]:
+        """Return the scores of all values of each column, except for lemmas, given each member's vectors."""
+        of_members = [network.score(of_member) for network, of_member in zip(self._networks, encoded, strict=True)]
+        return {kind: _agreed([of_member[kind] for of_member in of_members]) for kind in of_members[0]}
 
     def _lemmas(self, forms: Sequence[str], tags: Sequence[str], encoded: Sequence[Floats]) -> list[str]:
         """Return the lemma of each word: the known one of its form and tag, or else the best by a script. The lemma of

@@ -11,8 +11,9 @@ if TYPE_CHECKING:
     from easyfirst.treebank.sentence import Sentence
 
 # The probability of an arc, that of the arc with its label, the step at which it was attached, and to which head, if
-# the arc was moved after parsing:
+# the arc was moved after parsing because it crosses others:
 ARC_CONFIDENCE, LABEL_CONFIDENCE, STEP, MOVED_FROM = "ArcConf", "LabelConf", "Step", "MovedFrom"
+DECIDED = "Decided"  # the head and the relation that the parser decided, where rules changed them afterwards
 _Value = TypeVar("_Value", int, float)
 
 
@@ -56,14 +57,22 @@ def read_steps(sentence: Sentence) -> list[int | None]:
 
 
 def read_moved(sentence: Sentence) -> list[int | None]:
-    """Return the head from which each word's arc was moved, None where MISC does not give it. Raises
-    :class:`DataError` at the line of a value that is not a word of the sentence."""
+    """Return the head to which each word was attached, if its arc was moved afterwards, because it crosses others or
+    to obey rules; None where MISC does not give it. Raises :class:`DataError` at the line of a value that is not a word
+    of the sentence."""
 
     def read(cell: str) -> int | None:
         head = _whole_number(cell)
         return head if head is not None and 1 <= head <= len(sentence) else None
 
-    return _values(sentence, MOVED_FROM, read, "the ID of a word")
+    def read_head(cell: str) -> int | None:
+        head, colon, _ = cell.partition(":")
+        return read(head) if colon else None
+
+    moved = _values(sentence, MOVED_FROM, read, "the ID of a word")
+    decided = _values(sentence, DECIDED, read_head, "the ID of a word and a relation, as in 2:nsubj")
+    attached = (old or new for old, new in zip(moved, decided, strict=True))
+    return [old if old != head else None for old, head in zip(attached, sentence.heads, strict=True)]
 
 
 def _whole_number(cell: str) -> int | None:
