@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from os import PathLike, fspath
 
 from easyfirst.errors import DataError
-from easyfirst.model.whole_tokens import MIN_SEEN, is_letter
+from easyfirst.model.word_cuts import MIN_SEEN, is_letter
 from easyfirst.treebank.streams import decode, open_file, read_lines
 
 
