@@ -39,7 +39,7 @@ class Job:
     max_vectors: int | None = None  # the number of vectors to read from the beginning of the file; None: all
     vector_bits: int = 8  # the bits of each number in frozen vectors
     licence: str | None = None
-    text: Path | None = None  # plain text, whose frequent words the tokenizer does not split
+    text: Path | None = None  # plain text, whose frequent words the tokenizer learns
 
 
 @dataclass(frozen=True, slots=True)

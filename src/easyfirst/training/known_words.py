@@ -1,4 +1,4 @@
-"""The frequent words of a plain text: the tokenizer does not split them, and augmentation uses them."""
+"""The frequent words of a plain text, for the tokenizer: augmentation uses them, and they are known whole."""
 
 from __future__ import annotations
 
