@@ -45,7 +45,7 @@ Zeldes, LREC 2020, https://github.com/gucorpling/amalgum), namely MDPI (CC BY 4.
 BY-SA 3.0), Wikinews (CC BY 2.5) and Project Gutenberg (its License), and from NLTK corpora
 (https://github.com/nltk/nltk_data): movie reviews (Bo Pang and Lillian Lee, CC BY 4.0), State of the Union and
 inaugural addresses (public domain). The vectors encode which words occur next to each other in the text. The
-tokenizer has a list of words that are frequent in the same text and that it does not split.
+frequent words of the same text were used to augment the training data of the tokenizer.
 """
 COLUMNS = ("Tokens", "Sentences", "Words", "UPOS", "XPOS", "UFeats", "Lemmas", "UAS", "LAS", "MLAS", "BLEX")
 

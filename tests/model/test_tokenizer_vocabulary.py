@@ -134,7 +134,7 @@ def test_every_character_that_is_no_space_is_there(texts: list[str]) -> None:
 def test_it_can_be_written_and_read() -> None:
     vocabulary = TokenizerVocabulary({SPACE: 30, "\u0301": 31}, Rewriting({"m": ("", "dem")}), True, {"im": (1, 1)})
     assert TokenizerVocabulary.from_dict(vocabulary.to_dict()) == vocabulary
-    more = replace(LINES, whole=frozenset(["a", "b"]), lengths=SentenceLengths(30, 50, 12))
+    more = replace(LINES, cuts=frozenset(["ab"]), whole=frozenset(["a", "b"]), lengths=SentenceLengths(30, 50, 12))
     assert TokenizerVocabulary.from_dict(more.to_dict()) == more
 
 
@@ -142,7 +142,7 @@ def test_one_without_parts_whole_words_and_lengths_can_be_read() -> None:
     """They were written without parts up to version 0.2, and without the others up to 0.3."""
     values = SCRIPT.to_dict()
     del values["parts"], values["whole"]
-    assert "sentence_lengths" not in values
+    assert not {"sentence_lengths", "cuts"} & set(values)
     assert TokenizerVocabulary.from_dict(values) == SCRIPT
 
 
@@ -162,6 +162,7 @@ def test_one_without_parts_whole_words_and_lengths_can_be_read() -> None:
         {"parts": {"im": [0.5, 1.5]}},
         {"parts": {"im": 2}},
         {"whole": "ab"},
+        {"cuts": {"a": 1}},
         {"whole": [1]},
         {"sentence_lengths": 3},
         {"sentence_lengths": {"long": 1, "usual": -1, "excess": 2}},

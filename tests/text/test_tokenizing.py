@@ -175,9 +175,18 @@ def test_known_words_are_whole_whatever_the_network_says() -> None:
     model = random_model(1)
     model.arrays["boundary.bias"][:] = [0, 1000, 0]
     model.arrays["question.bias"][:] = [-1000, 1000]  # every token is rewritten
-    model = replace(model, vocabulary=replace(model.vocabulary, whole=frozenset(["cab", "gab"])))
-    sentence = Tokenizer(model).tokenize("Cab gab gabb dab")[0]
+    known = replace(model, vocabulary=replace(model.vocabulary, whole=frozenset(["cab", "gab"])))
+    sentence = Tokenizer(known).tokenize("Cab gab gabb dab")[0]
     assert [token.words for token in sentence] == [("Cab",), ("gab",), ("gabx", "yz"), ("dax", "yz")]
+
+
+def test_other_words_than_those_of_the_treebank_are_not_cut() -> None:
+    model = random_model(1)
+    model.arrays["boundary.bias"][:] = [0, 1000, 0]
+    model.arrays["question.bias"][:] = -1000
+    cutting = replace(model, vocabulary=replace(model.vocabulary, cuts=frozenset(["cab"])))
+    sentence = Tokenizer(cutting).tokenize("Cab fed d1")[0]
+    assert [token.words for token in sentence] == [("C", "a", "b"), ("fed",), ("d", "1")]
 
 
 def test_a_long_text_without_sentence_ends_is_cut_by_length() -> None:

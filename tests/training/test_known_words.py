@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from easyfirst.errors import DataError
-from easyfirst.model.whole_tokens import MIN_SEEN
+from easyfirst.model.word_cuts import MIN_SEEN
 from easyfirst.training.known_words import read_known_words
 
 

@@ -82,7 +82,7 @@ def train(
     ] = False,
     text: Annotated[
         Path | None,
-        Option(metavar="FILE", help="For the tokenizer: plain text, whose frequent words are not split."),
+        Option(metavar="FILE", help="For the tokenizer: plain text, whose frequent words it learns."),
     ] = None,
     epochs: Annotated[
         int | None,

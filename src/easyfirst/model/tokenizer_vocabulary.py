@@ -16,7 +16,7 @@ from easyfirst.errors import InputError
 from easyfirst.json_values import checking, distinct_strings, list_of, scalar, table
 from easyfirst.model.lexicon import numbered
 from easyfirst.model.sentence_lengths import SentenceLengths
-from easyfirst.model.whole_tokens import NO_APOSTROPHES, find_whole_tokens
+from easyfirst.model.word_cuts import NO_APOSTROPHES, find_cut_words, find_whole_words
 from easyfirst.nn.arrays import Bools, Ints
 from easyfirst.treebank.raw_text import Paragraph
 
@@ -134,6 +134,7 @@ class TokenizerVocabulary:
     parts: Mapping[str, tuple[int, ...]] = field(default_factory=dict[str, tuple[int, ...]])
     """The lengths of the words of tokens (in lower case) that are usually split the same way into substrings: English
     ``cannot`` is ``can`` and ``not``."""
+    cuts: frozenset[str] | None = None  # the only words (in lower case) that are cut between letters; None: any may be
     whole: frozenset[str] = frozenset()  # words (in lower case) that are never split
     lengths: SentenceLengths | None = None  # None: no sentence is too long
 
@@ -167,9 +168,10 @@ class TokenizerVocabulary:
         parts = {form: lengths for form, ways in sorted(seen.items()) if (lengths := _usual_parts(form, ways))}
         parts |= {form: lengths for form, lengths in _without_apostrophes(parts) if form not in seen}
         alphabet = numbered([SPACE, LINE_END, *often], len(CATEGORIES))
-        whole = find_whole_tokens(paragraphs, known)
+        rewriting, cuts = Rewriting.of(rewritten), find_cut_words(paragraphs)
+        whole = find_whole_words(paragraphs, known) if cuts is None or rewriting.rules else frozenset[str]()
         lengths = SentenceLengths.of([len(sentence) for p in paragraphs for sentence in p.sentences])
-        return cls(alphabet, Rewriting.of(rewritten), has_inner_spaces, parts, whole, lengths)
+        return cls(alphabet, rewriting, has_inner_spaces, parts, cuts, whole, lengths)
 
     def read(self, texts: Sequence[str]) -> Characters:
         """Encode texts, which must not be empty and neither start nor end with white space."""
@@ -209,6 +211,7 @@ class TokenizerVocabulary:
             "has_inner_spaces": self.has_inner_spaces,
             "parts": {form: list(lengths) for form, lengths in self.parts.items()},
             "whole": sorted(self.whole),
+            **({} if self.cuts is None else {"cuts": sorted(self.cuts)}),
             **({} if self.lengths is None else {"sentence_lengths": self.lengths.to_dict()}),
         }
 
@@ -223,12 +226,13 @@ class TokenizerVocabulary:
             parts = {form: tuple(list_of(int, lengths, "parts")) for form, lengths in stored.items()}
             if any(len(form) != sum(lengths) or min(lengths, default=0) < 1 for form, lengths in parts.items()):
                 raise ValueError("the parts of a token must be as long as the token")
-            lengths = values.get("sentence_lengths")
+            cuts, lengths = values.get("cuts"), values.get("sentence_lengths")
             return cls(
                 numbered(characters, len(CATEGORIES)),
                 Rewriting.from_dict(table(values["rewriting"], "rewriting")),
                 scalar(bool, values["has_inner_spaces"], "has_inner_spaces"),
                 parts,
+                None if cuts is None else frozenset(list_of(str, cuts, "cuts")),
                 frozenset(list_of(str, values.get("whole", []), "whole")),
                 None if lengths is None else SentenceLengths.from_dict(lengths),
             )

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
 from dataclasses import dataclass
 
 import numpy as np
 
-from easyfirst.model.tokenizer_vocabulary import N_LETTER_CATEGORIES, Characters
-from easyfirst.model.whole_tokens import APOSTROPHES
+from easyfirst.model.tokenizer_vocabulary import N_LETTER_CATEGORIES, Characters, TokenizerVocabulary
+from easyfirst.model.word_cuts import APOSTROPHES
 from easyfirst.nn.arrays import Bools, Ints
 from easyfirst.nn.tokenizer_network import INSIDE, TOKEN_END
 
@@ -45,11 +44,14 @@ def whole_signs(characters: Characters, boundaries: Ints) -> Ints:
     return np.where(np.append(characters.is_bound[1:], False), INSIDE, boundaries)
 
 
-def whole_words(text: str, characters: Characters, boundaries: Ints, known: Collection[str]) -> Ints:
-    """Return the predictions without boundaries inside words of letters that are known whole.
+def whole_words(text: str, characters: Characters, boundaries: Ints, vocabulary: TokenizerVocabulary) -> Ints:
+    """Return the predictions without boundaries inside words of letters that are not cut.
 
     An apostrophe beside the letters makes them part of something else: *don* may be a word, *don't* is two.
     """
+    cuts, whole = vocabulary.cuts, vocabulary.whole
+    if cuts is None and not whole:
+        return boundaries
     boundaries = boundaries.copy()
     places = characters.positions
     is_letter = characters.categories < N_LETTER_CATEGORIES
@@ -64,7 +66,9 @@ def whole_words(text: str, characters: Characters, boundaries: Ints, known: Coll
             after += 1
         beside = text[places[first] - 1 : places[first]] * (not begins_text[first])
         beside += text[places[after - 1] + 1 : places[after - 1] + 2] * (not begins_text[after])
-        if text[places[first] : places[after - 1] + 1].lower() in known and not set(beside) & set(APOSTROPHES):
+        word = text[places[first] : places[after - 1] + 1].lower()
+        is_whole = word in whole or (cuts is not None and word not in cuts)
+        if is_whole and not set(beside) & set(APOSTROPHES):
             boundaries[first : after - 1] = INSIDE
     return boundaries
 

@@ -118,8 +118,7 @@ class Tokenizer:
             **CHARACTER_WINDOW,
         )
         boundaries = whole_signs(characters, self._network.score_boundaries(h).argmax(axis=1))
-        if vocabulary.whole:
-            boundaries = whole_words("".join(piece for _, piece in batch), characters, boundaries, vocabulary.whole)
+        boundaries = whole_words("".join(piece for _, piece in batch), characters, boundaries, vocabulary)
         spans = find_spans(characters, boundaries, has_inner_spaces=vocabulary.has_inner_spaces)
         vectors = span_states(NUMPY, h, spans.first, spans.last)
         scores = read_in_windows(

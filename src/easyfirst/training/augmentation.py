@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 
 import numpy as np
 
-from easyfirst.model.whole_tokens import MIN_SEEN, find_whole_tokens
+from easyfirst.model.word_cuts import MIN_SEEN, find_whole_words
 from easyfirst.training.habits import Habits
 from easyfirst.training.layouts import FINAL, in_lines, without_marks, wrapped
 from easyfirst.training.made_tokens import emoji, made_token, telephone
@@ -53,7 +53,7 @@ class Augmenter:
         words = [*self.habits.words, *(piece.form for piece in more if piece.is_lower)]
         self.names, self.words = names or words, words or names
         self.labels = [form for form in words if form.isascii()] or LABELS
-        at_risk = find_whole_tokens(paragraphs, {form.lower(): MIN_SEEN for form in (*names, *words)})
+        at_risk = find_whole_words(paragraphs, {form.lower(): MIN_SEEN for form in (*names, *words)})
         self._risky = {
             True: [form for form in names if form.lower() in at_risk] or self.names,
             False: [form for form in words if form in at_risk] or self.words,

@@ -47,7 +47,7 @@ class Job:
     vector_bits: int = 8  # the bits of each number in frozen vectors
     licence: str | None = None
     holds_out: bool = False  # without a dev treebank, hold out a tenth of the training treebank in its place
-    text: Path | None = None  # plain text, whose frequent words the tokenizer does not split
+    text: Path | None = None  # plain text, whose frequent words the tokenizer learns
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
-from easyfirst.model.whole_tokens import MAX_JOINED
+from easyfirst.model.word_cuts import MAX_JOINED
 from easyfirst.training.abbreviations import Abbreviations, abbreviations_of
 from easyfirst.training.pieces import Pieces
 

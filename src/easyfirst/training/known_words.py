@@ -1,4 +1,4 @@
-"""The frequent words of a plain text: the tokenizer does not split them, and augmentation uses them."""
+"""The frequent words of a plain text, for the tokenizer: augmentation uses them, and they are known whole."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from os import PathLike, fspath
 
 from easyfirst.errors import DataError
-from easyfirst.model.whole_tokens import MIN_SEEN, is_letter
+from easyfirst.model.word_cuts import MIN_SEEN, is_letter
 from easyfirst.treebank.streams import decode, open_file, read_lines
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from easyfirst.model.whole_tokens import is_letter
+from easyfirst.model.word_cuts import is_letter
 from easyfirst.treebank.raw_text import Paragraph, Token
 
 

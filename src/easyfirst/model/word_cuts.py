@@ -1,7 +1,8 @@
-"""Tokens that are never split: words that occur often, and never with a word or a token ending inside.
+"""Which words may be cut between two letters.
 
-English *dont* is *do* and *nt*, so a network that reads characters may cut *Vermont* in the same way. A word that is
-known whole is not cut, whatever the network predicts.
+English *dont* is *do* and *nt*, so a network that reads characters may cut *Vermont* in the same way. A treebank tells
+which words it cuts. If it cuts the same ones again and again, as in English, no others are cut, whatever the network
+predicts. If every word may be cut, as in Tamil, at least those that occur often and are never cut stay whole.
 """
 
 from __future__ import annotations
@@ -14,9 +15,10 @@ from dataclasses import dataclass, field
 from easyfirst.treebank.raw_text import Paragraph
 
 APOSTROPHES = "'\N{RIGHT SINGLE QUOTATION MARK}`\N{ACUTE ACCENT}"
-MIN_SEEN = 5  # the minimal number of occurrences of a word that is known whole
-MAX_JOINED = 0.1  # a language in which more tokens follow another letter by letter is written without spaces
 NO_APOSTROPHES = str.maketrans("", "", APOSTROPHES)
+MIN_SEEN = 5  # the minimal number of occurrences of a word that is known whole
+MIN_AGAIN = 0.75  # the share of cuts whose word is cut elsewhere too, above which only such words are cut
+MAX_JOINED = 0.1  # a language in which more tokens follow another letter by letter is written without spaces
 
 
 def is_letter(character: str) -> bool:
@@ -29,9 +31,17 @@ class _Evidence:
     """What a treebank shows about words of letters: how often they are whole, and where others are cut."""
 
     whole: Counter[str] = field(default_factory=Counter[str])
-    cut: set[str] = field(default_factory=set[str])  # forms with a cut inside, without apostrophes
+    cut: Counter[str] = field(default_factory=Counter[str])  # words with a cut inside, without apostrophes
+    between_letters: Counter[str] = field(default_factory=Counter[str])  # those of them that have no apostrophes
     ends: set[str] = field(default_factory=set[str])  # what follows the last cut
     n_joined: int = 0
+
+    @classmethod
+    def of(cls, paragraphs: Iterable[Paragraph]) -> _Evidence:
+        found = cls()
+        for paragraph in paragraphs:
+            found.add(paragraph)
+        return found
 
     def add(self, paragraph: Paragraph) -> None:
         before, end = "", -1  # the letters of the tokens that directly precede
@@ -39,30 +49,34 @@ class _Evidence:
             form = paragraph.text[token.start : token.end].lower()
             is_word = all(map(is_letter, form))
             if len(token.words) > 1:
-                self.cut.add(form.translate(NO_APOSTROPHES))
+                self.cut[form.translate(NO_APOSTROPHES)] += 1
+                self.between_letters[form] += is_word and "".join(token.words).lower() == form
                 self.ends.add(token.words[-1].lower().translate(NO_APOSTROPHES))
             elif is_word:
                 self.whole[form] += 1
             if before and end == token.start and is_word:
                 self.n_joined += 1
-                self.cut.add(before + form)
-                self.ends.add(form)
                 before += form
+                self.cut[before] += 1
+                self.between_letters[before] += 1
+                self.ends.add(form)
             else:
                 before = form if is_word else ""
             end = token.end
 
+    @property
+    def has_spaces(self) -> bool:
+        return self.n_joined <= MAX_JOINED * self.whole.total()
 
-def find_whole_tokens(paragraphs: Iterable[Paragraph], known: Mapping[str, int] | None = None) -> frozenset[str]:
+
+def find_whole_words(paragraphs: Iterable[Paragraph], known: Mapping[str, int] | None = None) -> frozenset[str]:
     """Return words in lower case that are known whole and end like a word that is cut; others are not at risk.
 
     ``known``: the frequencies of words in other text. Words that the treebank cuts somewhere, and languages written
     without spaces, have none.
     """
-    found = _Evidence()
-    for paragraph in paragraphs:
-        found.add(paragraph)
-    if found.n_joined > MAX_JOINED * found.whole.total():
+    found = _Evidence.of(paragraphs)
+    if not found.has_spaces:
         return frozenset()
     counts = found.whole.copy()
     for form, n in (known or {}).items():
@@ -77,3 +91,11 @@ def find_whole_tokens(paragraphs: Iterable[Paragraph], known: Mapping[str, int] 
         for form, n in counts.items()
         if n >= MIN_SEEN and form not in found.cut and is_at_risk(form) and all(map(is_letter, form))
     )
+
+
+def find_cut_words(paragraphs: Iterable[Paragraph]) -> frozenset[str] | None:
+    """Return the only words that may be cut between letters, in lower case and without apostrophes; None if any may."""
+    found = _Evidence.of(paragraphs)
+    n_again = sum(n for form, n in found.between_letters.items() if found.cut[form] > 1)
+    is_closed = found.has_spaces and n_again >= MIN_AGAIN * found.between_letters.total()
+    return frozenset(form for form in found.cut if all(map(is_letter, form))) if is_closed else None
