@@ -41,7 +41,7 @@ class TestOptions:
         vectors.write_bytes(gzip.compress(b"the 0.5 1 2\ndog 3 -1 2\n"))
         done = train(
             *(TRAIN, "--out", tmp_path / "m", "--epochs", "1", "--seed", "7", "--tags", "both", "--preset", "htlstm"),
-            *("--embeddings", vectors, "--freeze-embeddings", "--no-dynamic-oracle", "--licence", "CC0"),
+            *("--no-dev", "--embeddings", vectors, "--freeze-embeddings", "--no-dynamic-oracle", "--licence", "CC0"),
             *("--set", "network.rnn=gru", "--set", "training.learning_rate=1e-2", "--set", "network.window=1"),
         )
         assert done.code == 0
