@@ -36,7 +36,7 @@ def test_core_and_numpy_read_features_alike(tags: str) -> None:
 
 def test_predicted_columns_are_read_and_returned(tmp_path: Path) -> None:
     Parser(small_model("all"), tagger=small_tagger(kinds=OUTPUTS)).save(tmp_path / "model")
-    parser = load(tmp_path / "model")
+    parser = load(tmp_path / "model", valid=False)  # else rules may change tags
     assert (parser.reads_tags, parser.needs_tags) == (("upos", "xpos", "feats"), ())
     tagged = parser.tagger.tag([Sentence.from_words(forms) for forms in FORMS]) if parser.tagger else []
     for parse, sentence, same in zip(parser.parse(FORMS), tagged, parser.parse(tagged), strict=True):

@@ -8,6 +8,7 @@ from subprocess import CompletedProcess
 
 from easyfirst.parser import load
 from tests.commands import Run
+from tests.morphology import sentences_with_features
 
 TEXT = "The black fox likes apples."
 LEMMA, UPOS, XPOS, FEATS = 2, 3, 4, 5
@@ -37,18 +38,21 @@ def test_tokens_have_all_columns(run: Run, whole_model: Path) -> None:
     assert all("_" not in row[LEMMA:FEATS] for row in rows)
 
 
-def test_conllu_keeps_its_columns(run: Run, whole_model: Path, data: Path) -> None:
+def test_conllu_keeps_its_columns(run: Run, whole_model: Path, tmp_path: Path) -> None:
     """Only HEAD and DEPREL change; with --write-tags, also cells that were empty."""
-    given = words_in((data / "multiword.conllu").read_text(encoding="utf-8"))
-    plain = rows_of(run("parse", "--model", whole_model, data / "multiword.conllu"))
-    written = rows_of(run("parse", "--model", whole_model, data / "multiword.conllu", "--write-tags"))
+    sentences = [sentence for sentence in sentences_with_features() if set(sentence.feats) != {"_"}]
+    treebank = tmp_path / "treebank.conllu"
+    treebank.write_bytes(b"".join(sentence.to_bytes() for sentence in sentences))
+    given = words_in(treebank.read_text(encoding="utf-8"))
+    plain = rows_of(run("parse", "--model", whole_model, treebank))
+    written = rows_of(run("parse", "--model", whole_model, treebank, "--write-tags"))
     for old, row, tagged in zip(given, plain, written, strict=True):
         assert row[:6] + row[8:] == old[:6] + old[8:]
         assert tagged == row  # all words have lemmas and tags, and each sentence has features
 
 
 def test_empty_columns_are_filled_in_on_request(run: Run, whole_model: Path) -> None:
-    cells = [["The", "_", "_", "_"], ["fox", "FOX", "X", "_"], ["barks", "_", "_", "_"]]
+    cells = [["The", "_", "_", "_"], ["fox", "FOX", "ADJ", "_"], ["barks", "_", "_", "_"]]
     lines = [
         "\t".join([str(n), form, lemma, upos, xpos, "_", "_", "_", "_", "_"])
         for n, (form, lemma, upos, xpos) in enumerate(cells, 1)
@@ -57,7 +61,7 @@ def test_empty_columns_are_filled_in_on_request(run: Run, whole_model: Path) -> 
     plain = rows_of(run("parse", "--model", whole_model, stdin=given))
     assert [row[LEMMA : FEATS + 1] for row in plain] == [[*each[1:], "_"] for each in cells]
     written = rows_of(run("parse", "--model", whole_model, "--write-tags", stdin=given))
-    assert written[1][LEMMA : UPOS + 1] == ["FOX", "X"]
+    assert written[1][LEMMA : UPOS + 1] == ["FOX", "ADJ"]
     assert all("_" not in row[LEMMA:FEATS] for row in written)
     assert {row[FEATS] for row in written} != {"_"}
     assert [row[6:8] for row in written] == [row[6:8] for row in plain]
