@@ -31,7 +31,7 @@ class TokenizerTraining(TrainingSettings):
     epochs: int = 18
     learning_rate: float = 0.004
     dropout: float = 0.2
-    augmentation: float = 0.5  # each epoch adds augmented versions of this share of the paragraphs
+    augmentation: float = 0.4  # an epoch adds augmented versions of this share of the paragraphs, on average
 
     def __post_init__(self) -> None:
         super(TokenizerTraining, self).__post_init__()  # a dataclass with slots is a new class, so name it

@@ -217,7 +217,7 @@ def add_made_token(augmenter: Augmenter, sentence: Pieces, rng: np.random.Genera
         made = [Piece.of(left, ""), *made[:-1], made[-1].spaced(""), Piece.of(right)]
     if rng.random() < 0.4 and _ends_with_period(sentence):
         return [*sentence[:-2], sentence[-2].spaced(" "), *made[:-1], made[-1].spaced(""), sentence[-1]]
-    if rng.random() < 0.15:
+    if made[0].form[0] in "#@" and rng.random() < 0.5:
         return [*sentence[:-1], sentence[-1].spaced(" "), *made]
     if (place := _gap(sentence, rng)) is None:
         return None
@@ -303,17 +303,13 @@ def _inserted(sentence: Pieces, made: Pieces, rng: np.random.Generator) -> Piece
 
 
 def begin_item(augmenter: Augmenter, sentence: Pieces, rng: np.random.Generator) -> Pieces | None:
-    """Begin a sentence like an item of a list or a line of a mail header."""
-    marks = augmenter.habits.marks
-    style = rng.random()
-    if style < 0.35:
+    """Begin a sentence like an item of a list."""
+    if rng.random() < 0.5:
         return [Piece.of(_chosen(rng, BULLETS)), *sentence]
-    if style < 0.6 and "." in marks and ")" in marks:
-        number = str(rng.integers(1, 20)) if rng.random() < 0.7 else _chosen(rng, "abcdef")
-        return [Piece.of(number, ""), Piece.of(")" if number.isalpha() or rng.random() < 0.4 else "."), *sentence]
-    if ":" in marks:
-        return [Piece.of(augmenter.word(rng, is_name=True), ""), Piece.of(":"), *sentence]
-    return None
+    if not {".", ")"} <= augmenter.habits.marks:
+        return None
+    number = str(rng.integers(1, 20)) if rng.random() < 0.7 else _chosen(rng, "abcdef")
+    return [Piece.of(number, ""), Piece.of(")" if number.isalpha() or rng.random() < 0.4 else "."), *sentence]
 
 
 def _always(habits: Habits) -> bool:
@@ -339,6 +335,6 @@ _CHANGES: tuple[tuple[Change, int, Callable[[Habits], bool]], ...] = (
     (add_quotes, 1, lambda habits: '"' in habits.marks and habits.has_spaces),
     (add_unit, 1, lambda habits: habits.parts_units),
     (add_short_year, 1, lambda habits: habits.has_short_years),
-    (begin_item, 2, _has_spaces),
+    (begin_item, 1, _has_spaces),
 )
 """The changes of a sentence, how frequent each is, and whether the habits of a treebank allow it."""

@@ -32,6 +32,7 @@ from easyfirst.text.tokenizing import Tokenizer
 from easyfirst.training.augmentation import Augmenter
 from easyfirst.training.supervised import SupervisedTask
 from easyfirst.training.torch_namespace import TORCH
+from easyfirst.training.training_loop import Step
 from easyfirst.treebank.alignment import SpannedText, align
 from easyfirst.treebank.raw_text import Paragraph, raw_text, read_paragraphs
 from easyfirst.treebank.sentence import Sentence
@@ -41,6 +42,7 @@ BATCH_CHARACTERS, MIN_BATCH_CHARACTERS, MIN_BATCHES = 3000, 500, 100  # batches 
 JOIN_PROB = 0.2  # the probability that a paragraph is joined with the next
 LINE_END_PROB = 0.5  # the probability that it is joined by a line end instead of a space
 VERSION_PROBS = (0.93, 0.05, 0.02)  # the probabilities of a stretch as it is, in lower case and in upper case
+AUGMENTATION_RANGE = (1.6, 0.4)  # the augmentation of the first and of the last epoch, relative to the setting
 UNKNOWN_PROB = 0.01  # the probability that a character is unknown
 APOSTROPHES = "'\N{RIGHT SINGLE QUOTATION MARK}"
 LEFT_OUT_PROB = 0.03  # the probability that an apostrophe in a multiword token is left out: *its* may mean *it's*
@@ -185,14 +187,14 @@ class TokenizerTask(SupervisedTask):
         super().__init__(arrays, training, fingerprint)
         self.out = out
         self._corpus = TokenizerCorpus.of(paragraphs, self.vocabulary)
-        self._augmentation = training.augmentation
+        self._augmentation, self._n_epochs = training.augmentation, 0
         self._augmenter = Augmenter(paragraphs, known or {}) if training.augmentation else None
         self._dev = None if dev is None else (SpannedText.of(dev), raw_text(read_paragraphs(dev, spaces=spaces)))
 
     def batches(self, rng: np.random.Generator) -> Iterator[TokenizerBatch]:
         """Yield one epoch of stretches in random order, and with them those of augmented paragraphs."""
         stretches = list(self._corpus.stretches(rng))
-        augmented = self._augmenter.paragraphs(self._augmentation, rng) if self._augmenter else []
+        augmented = self._augmenter.paragraphs(self._share(), rng) if self._augmenter else []
         if augmented:
             stretches += TokenizerCorpus.of(augmented, self.vocabulary).stretches(rng)
         stretches = [stretches[k] for k in rng.permutation(len(stretches))]
@@ -207,6 +209,27 @@ class TokenizerTask(SupervisedTask):
                 batch, n = [], 0
         if batch:
             yield self._batch(batch, rng)
+
+    def _share(self) -> float:
+        """Return the share of paragraphs that this epoch augments. It decreases, so that the last epochs, with their
+        small learning rate, are close to the treebank."""
+        first, last = AUGMENTATION_RANGE
+        done = self._n_epochs / max(self.settings.epochs - 1, 1)
+        return min(1.0, self._augmentation * (first + (last - first) * min(done, 1.0)))
+
+    def steps(self, parameters: Mapping[str, Tensor]) -> Iterator[Step]:
+        """Yield one epoch of losses, and count the epochs."""
+        yield from super().steps(parameters)
+        self._n_epochs += 1
+
+    def facts(self) -> dict[str, Any]:
+        """Return the settings, the fingerprint and the number of epochs."""
+        return {**super().facts(), "n_epochs": self._n_epochs}
+
+    def restore(self, facts: Mapping[str, Any]) -> None:
+        """Check that the checkpoint is from the same run, and continue its epochs."""
+        super().restore(facts)
+        self._n_epochs = facts["n_epochs"]
 
     def _batch(self, stretches: Sequence[Stretch], rng: np.random.Generator) -> TokenizerBatch:
         apostrophes = [stretch.corpus.is_apostrophe[stretch.characters] for stretch in stretches]
