@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import replace
+from functools import partial
 from itertools import tee
 from typing import TYPE_CHECKING, Annotated
 
@@ -162,12 +163,13 @@ def _score_model(
         sentences = without_tags(sentences, parser.tagger, model)
     stream = parser.pipe(sentences, threads=threads)
     parses = list(stream) if with_confidence else []  # their sentences have the gold trees
-    scores = score(kept, map(_only_predicted, parses or stream) if predicted_tags else parses or stream)
+    scores = score(kept, map(partial(_scored, predicted=predicted_tags), parses or stream))
     return scores, evaluate_confidence(parses, [parse.sentence for parse in parses]) if parses else None
 
 
-def _only_predicted(parse: Parse) -> Sentence:
-    """Return a parsed sentence without the tags and lemmas that it had before, which are those of the gold file."""
+def _scored(parse: Parse, *, predicted: bool) -> Sentence:
+    """Return a parsed sentence with the tags and lemmas that it had before, and predicted ones in their gaps; or only
+    with those that were ``predicted``, since the others are those of the gold file."""
     before, after = parse.sentence, parse.tagged
     columns = {
         "lemmas": (before.lemmas, after.lemmas),
@@ -175,11 +177,11 @@ def _only_predicted(parse: Parse) -> Sentence:
         "xpos": (before.xpos, after.xpos),
         "feats": (before.feats, after.feats),
     }
-    predicted = {
-        name: tuple([new if old == "_" else "_" for old, new in zip(*pair, strict=True)])
+    scored = {
+        name: tuple([new if old == "_" else "_" if predicted else old for old, new in zip(*pair, strict=True)])
         for name, pair in columns.items()
     }
-    return replace(after.with_tree(parse.heads, parse.relations), **predicted)
+    return replace(after.with_tree(parse.heads, parse.relations), **scored)
 
 
 def _no_sentences(name: str) -> DataError:
