@@ -109,3 +109,9 @@ def test_every_character_is_in_one_token(texts: list[str], inner: bool, seed: in
         assert "".join("".join(tokens).split()) == "".join(text.split())
         assert all(token == token.strip() and token for token in tokens)
         assert inner or not any(character.isspace() for token in tokens for character in token)
+
+
+def test_a_long_word_is_looked_at_once() -> None:
+    """Otherwise this takes minutes."""
+    n = 200_000
+    assert cut_words(["a" * n + "'"], [TOKEN_END] * (n + 1)) == [TOKEN_END] * (n + 1)

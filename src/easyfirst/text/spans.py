@@ -58,7 +58,10 @@ def whole_words(text: str, characters: Characters, boundaries: Ints, vocabulary:
     begins_text = np.zeros(len(places) + 1, dtype=np.bool_)
     begins_text[np.cumsum([0, *characters.lengths])] = True
     continues = is_letter & np.append(False, is_letter[:-1]) & ~begins_text[:-1]  # the word of the letter before
+    after = 0  # the end of the last word
     for row in np.flatnonzero((boundaries[:-1] != INSIDE) & continues[1:]).tolist():
+        if row < after:  # a further boundary in the same word
+            continue
         first, after = row, row + 2
         while continues[first]:
             first -= 1
