@@ -76,9 +76,9 @@ class TestAgain:
             ([TRAIN, "--seed", "2"], "settings (training.seed was 1); resume with the same settings"),
             ([TRAIN, "--tags", "none"], "settings (network.tags was upos); resume with the same settings"),
             ([TRAIN, "--set", "network.window=1"], "settings (network.window was 2); resume with the same settings"),
-            ([dev], "data (train, dev was <sha> held out); resume with the same data"),
-            ([TRAIN, "--dev", dev], "data (dev was <sha> held out); resume with the same data"),
-            ([TRAIN, "--no-dev"], "data (dev was <sha> held out); resume with the same data"),
+            ([dev], "data (train, dev); resume with the same data"),
+            ([TRAIN, "--dev", dev], "data (dev); resume with the same data"),
+            ([TRAIN, "--no-dev"], "data (dev); resume with the same data"),
         ):
             error = train(*arguments, "-o", out, "--epochs", "2", "--resume").error
             assert error.startswith(f"{out / 'training'}: the run used different ")

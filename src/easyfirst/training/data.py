@@ -215,7 +215,8 @@ def held_out(treebank: Treebank, *, needs_trees: bool) -> tuple[Treebank, Treeba
         return treebank, None
     train = tuple(compress(treebank.sentences, (not held for held in is_held_out)))
     name = f"a tenth of {treebank.path}"
-    return replace(treebank, sentences=train), Treebank(name, f"{treebank.sha256} held out", dev)
+    sha256 = hashlib.sha256(f"{treebank.sha256} held out".encode()).hexdigest()
+    return replace(treebank, sentences=train), Treebank(name, sha256, dev)
 
 
 def check_tags_given(treebank: Treebank, tag_kinds: Sequence[str]) -> None:
