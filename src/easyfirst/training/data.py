@@ -90,9 +90,7 @@ class TrainingData:
         dev = read_treebank(job.dev, is_partial=not needs_trees) if job.dev else None
         remarks: list[str] = []
         if train.skipped:
-            remarks.append(
-                f"warning: {len(train.skipped)} sentences are no trees and skipped, first {train.skipped[0]}"
-            )
+            remarks.append(f"warning: skipped sentences that are not trees: {len(train.skipped)}; {train.skipped[0]}")
         if dev is None and job.holds_out:
             n_all = len(train.sentences)
             train, dev = held_out(train, needs_trees=needs_trees)
@@ -193,10 +191,10 @@ def read_treebank(path: str | PathLike[str], *, is_partial: bool = False, skips:
                     raise errors[0] from None
             digest.update(sentence.to_bytes())
     digest.update(reader.trailer)
-    if not sentences:
-        raise DataError("no sentences in this file; give a treebank in CoNLL-U", source=fspath(path))
     if len(errors) * MIN_RIGHT > len(sentences):
         raise errors[0]
+    if not sentences:
+        raise DataError("no sentences in this file; give a treebank in CoNLL-U", source=fspath(path))
     return Treebank(fspath(path), digest.hexdigest(), tuple(sentences), tuple(map(str, errors)))
 
 
