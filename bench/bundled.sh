@@ -32,7 +32,7 @@ if [[ ! -f $positional ]]; then
 fi
 
 stage tokenizer --parts tokenizer --set tokenizer.hidden_dim=128 --set tokenizer.token_dim=128 --text <(open_text)
-stage tagger --parts tagger,parser --preset strong --set tagger.members=2 --jobs "$jobs" --embeddings "$positional" --max-embeddings 50000 --embedding-bits 4 \
+stage tagger --parts tagger,parser --set tagger.members=2 --jobs "$jobs" --embeddings "$positional" --max-embeddings 50000 --embedding-bits 4 \
     --licence "CC BY-SA 4.0 (trained on UD_English-EWT, CC BY-SA 4.0; word vectors: MIT / PDDL 1.0, and of openly licensed text)"
 
 mkdir -p "$(dirname "$bundled")"

@@ -11,9 +11,16 @@ import pytest
 import torch
 
 from easyfirst.model.initial_values import embedding, glorot, rnn_arrays, rnn_shapes
-from easyfirst.nn.namespace import NUMPY
+from easyfirst.nn.namespace import NUMPY, Namespace
 from easyfirst.nn.sequences import Packing
-from easyfirst.nn.tagger_network import TaggerIds, TaggerWeights, members_of, score_tags, with_value_scores
+from easyfirst.nn.tagger_network import (
+    TaggerIds,
+    TaggerWeights,
+    encode_tagged,
+    members_of,
+    score_outputs,
+    with_value_scores,
+)
 from easyfirst.training.torch_namespace import TORCH
 from tests.twins import Rnn, Twin
 
@@ -57,7 +64,7 @@ LENGTHS = [5, 4, 4, 1]
 
 @dataclass(frozen=True)
 class Batch:
-    """What score_tags is given besides the weights."""
+    """What encode_tagged is given besides the weights."""
 
     ids: TaggerIds
     external: Any
@@ -99,6 +106,12 @@ def twin_scores(arrays: dict[str, Any], batch: Batch, words: Sequence[int]) -> d
 def only_member(arrays: dict[str, Any]) -> TaggerWeights:
     (member,) = members_of(arrays, 1)
     return member
+
+
+def score_tags(
+    xp: Namespace, weights: TaggerWeights, ids: TaggerIds, packing: Packing, **others: Any
+) -> dict[str, Any]:
+    return score_outputs(xp, weights, encode_tagged(xp, weights, ids, packing, **others), weights.outputs)
 
 
 @pytest.mark.parametrize("kind", KINDS)

@@ -30,7 +30,7 @@ from easyfirst.model.tagger_store import (
 from easyfirst.model.tagger_vocabulary import TaggerVocabulary
 from easyfirst.nn.namespace import NUMPY
 from easyfirst.nn.sequences import Packing
-from easyfirst.nn.tagger_network import TaggerIds, members_of, score_tags
+from easyfirst.nn.tagger_network import TaggerIds, encode_tagged, members_of, score_outputs
 from easyfirst.text.tagging import Tagger
 from easyfirst.treebank.sentence import Sentence
 
@@ -161,7 +161,8 @@ def probabilities(model: TaggerModel, forms: list[str]) -> dict[str, np.ndarray]
     """By kind, of each tag of each word, by a tagger with one member."""
     ids = TaggerIds(model.vocabulary.word_ids(forms), np.arange(len(forms)))
     (member,) = members_of(model.arrays, 1)
-    scores = score_tags(NUMPY, member, ids, Packing.of([len(forms)]), external=None, spelt=None)
+    encoded = encode_tagged(NUMPY, member, ids, Packing.of([len(forms)]), external=None, spelt=None)
+    scores = score_outputs(NUMPY, member, encoded, member.outputs)
     return {kind: np.exp(x) / np.exp(x).sum(axis=1, keepdims=True) for kind, x in scores.items()}
 
 

@@ -91,18 +91,3 @@ def score_outputs(xp: Namespace, weights: TaggerWeights, encoded: Array, outputs
     """Return one member's scores for some outputs: (n_words, n_names)."""
     chosen = {kind: weights.outputs[kind] for kind in outputs}
     return {kind: xp.matmul(encoded, output) + bias for kind, (output, bias) in chosen.items()}
-
-
-def score_tags(
-    xp: Namespace,
-    weights: TaggerWeights,
-    ids: TaggerIds,
-    packing: Packing,
-    *,
-    external: Array | None,
-    spelt: Array | None,
-    drop: Drop | None = None,
-) -> dict[str, Array]:
-    """Return one member's scores for all outputs; the arguments are those of :func:`encode_tagged`."""
-    encoded = encode_tagged(xp, weights, ids, packing, external=external, spelt=spelt, drop=drop)
-    return score_outputs(xp, weights, encoded, weights.outputs)

@@ -22,7 +22,7 @@ from easyfirst.native.backend import Backend
 from easyfirst.nn.arrays import Floats, Ints
 from easyfirst.nn.characters import Spelling, spell
 from easyfirst.nn.sequences import Drop, Packing
-from easyfirst.nn.tagger_network import TaggerIds, members_of, score_tags
+from easyfirst.nn.tagger_network import TaggerIds, encode_tagged, members_of, score_outputs
 from easyfirst.text.tagging import Tagger, Tags
 from easyfirst.training.corpus import unknown_probabilities
 from easyfirst.training.supervised import SupervisedTask
@@ -89,7 +89,8 @@ class TaggerTask(SupervisedTask):
         (weights,) = members_of(parameters, 1)
         spelt = spell(TORCH, weights.characters, batch.spelling, drop) if weights.characters is not None else None
         external = torch.from_numpy(batch.external) if batch.external is not None else None
-        scores = score_tags(TORCH, weights, batch.ids, batch.packing, external=external, spelt=spelt, drop=drop)
+        encoded = encode_tagged(TORCH, weights, batch.ids, batch.packing, external=external, spelt=spelt, drop=drop)
+        scores = score_outputs(TORCH, weights, encoded, weights.outputs)
         kinds = [kind for kind in batch.gold if kind != "features"]
         losses = [WEIGHTS[kind] * _cross_entropy(scores[kind], batch.gold[kind]) for kind in kinds]
         if features := self.model.vocabulary.features:
