@@ -36,7 +36,7 @@ def test_core_and_numpy_read_features_alike(tags: str) -> None:
 
 def test_predicted_columns_are_read_and_returned(tmp_path: Path) -> None:
     Parser(small_model("all"), tagger=small_tagger(kinds=OUTPUTS)).save(tmp_path / "model")
-    parser = load(tmp_path / "model")
+    parser = load(tmp_path / "model", valid=False)
     assert (parser.reads_tags, parser.needs_tags) == (("upos", "xpos", "feats"), ())
     tagged = parser.tagger.tag([Sentence.from_words(forms) for forms in FORMS]) if parser.tagger else []
     for parse, sentence, same in zip(parser.parse(FORMS), tagged, parser.parse(tagged), strict=True):
@@ -45,6 +45,16 @@ def test_predicted_columns_are_read_and_returned(tmp_path: Path) -> None:
         assert [word.lemma for word in parse.words] == list(sentence.lemmas)
         assert [word.feats for word in parse.words] == list(sentence.feats)
         assert parse.to_conllu().count("\t_\t_\t_\t_\t") == 0
+
+
+def test_rules_may_change_predicted_tags_but_not_lemmas_and_features() -> None:
+    parsers = [Parser(small_model("all"), tagger=small_tagger(kinds=OUTPUTS), valid=valid) for valid in (False, True)]
+    n_changed = 0
+    for decided, parse in zip(*(parser.parse(FORMS) for parser in parsers), strict=True):
+        pairs = zip(decided.words, parse.words, strict=True)
+        assert all((old.lemma, old.xpos, old.feats) == (new.lemma, new.xpos, new.feats) for old, new in pairs)
+        n_changed += decided.tagged.upos != parse.tagged.upos
+    assert n_changed
 
 
 def test_a_sentence_from_a_file_keeps_its_own_columns() -> None:

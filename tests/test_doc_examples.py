@@ -66,6 +66,7 @@ def place(tmp_path: Path, treebank: bytes, monkeypatch: pytest.MonkeyPatch) -> P
     for name in ("train", "dev", "input", "gold", "trees", "examples/toy/train", "examples/toy/dev"):
         (tmp_path / f"{name}.conllu").write_bytes(treebank)
     (tmp_path / "README.md").write_text("# Foxes\n\nThe fox jumps. It likes apples.\n", encoding="utf-8")
+    (tmp_path / "news.txt").write_text("The fox likes apples.\n" * 9, encoding="utf-8")
     (tmp_path / "letters.txt").write_text("Dear fox,\n\nI like apples. Do you?\n", encoding="utf-8")
     (tmp_path / "corpus.txt").write_text("The fox likes apples .\nThe dog likes foxes .\n" * 3, encoding="utf-8")
     monkeypatch.chdir(tmp_path)

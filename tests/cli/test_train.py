@@ -47,7 +47,7 @@ class TestReport:
         assert run("info", out).returncode == 0
 
     def test_without_dev(self, train: Train, tmp_path: Path) -> None:
-        done = train(TRAIN, "-o", tmp_path / "m", "--epochs", "1")
+        done = train(TRAIN, "-o", tmp_path / "m", "--epochs", "1", "--no-dev")
         assert done.code == 0
         assert "dev" not in done.stderr.replace(str(tmp_path), "")
         assert "best" not in done.stderr
@@ -85,7 +85,7 @@ class TestData:
             (FOX.replace("\t_\n2", "\n2"), 1, "9 tab-separated columns where CoNLL-U has 10"),
             (FOX.replace("\t0\t", "\t9\t"), 2, "HEAD is 9 but the sentence has 2 words"),
             (ONE_WORD * 3, None, "no sentence of two words or more"),
-            (FOX.replace("NOUN", "_").replace("VERB", "_"), None, "no UPOS tags; choose --tags xpos or --tags none"),
+            (FOX.replace("NOUN", "_").replace("VERB", "_"), None, "no UPOS; choose --tags xpos or none"),
         ],
         ids=["empty", "no root", "cycle", "two roots", "columns", "head", "one word", "no tags"],
     )
@@ -120,7 +120,7 @@ class TestData:
     @pytest.mark.parametrize(("tags", "kind"), [("xpos", "XPOS"), ("both", "XPOS")])
     def test_missing_tags(self, train: Train, data: Path, tmp_path: Path, tags: str, kind: str) -> None:
         scripts = data / "scripts.conllu"
-        wanted = f"{scripts}: this treebank has no {kind} tags; choose --tags upos or --tags none"
+        wanted = f"{scripts}: this treebank has no {kind}; choose --tags upos or none"
         assert train(scripts, "-o", tmp_path / "m", "--tags", tags).error == wanted
         for enough in ("upos", "none"):
             assert train(scripts, "-o", tmp_path / enough, "--tags", enough, "--epochs", "1").code == 0

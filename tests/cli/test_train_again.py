@@ -75,8 +75,8 @@ class TestAgain:
             ([TRAIN, "--seed", "2"], "settings (training.seed was 1); resume with the same settings"),
             ([TRAIN, "--tags", "none"], "settings (network.tags was upos); resume with the same settings"),
             ([TRAIN, "--set", "network.window=1"], "settings (network.window was 2); resume with the same settings"),
-            ([dev], "data (train); resume with the same data"),
-            ([TRAIN, "--dev", dev], "data (dev was None); resume with the same data"),
+            ([dev], "data (train, dev); resume with the same data"),
+            ([TRAIN, "--dev", dev], "data (dev); resume with the same data"),
         ):
             error = train(*arguments, "-o", out, "--epochs", "2", "--resume").error
             assert error.startswith(f"{out / 'training'}: the run used different ")
@@ -94,6 +94,7 @@ class TestInterrupt:
     def test_as_a_process(self, tmp_path: Path) -> None:
         out = tmp_path / "m"
         command = [sys.executable, "-m", "easyfirst", "train", str(TRAIN), "-o", str(out), "--epochs", "1000", *TINY]
+        command.append("--no-dev")
         with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as process:
             assert process.stderr is not None
             assert process.stderr.readline().startswith("train: ")

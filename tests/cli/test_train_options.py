@@ -41,8 +41,16 @@ class TestOptions:
         vectors.write_bytes(gzip.compress(b"the 0.5 1 2\ndog 3 -1 2\n"))
         done = train(
             *(TRAIN, "--out", tmp_path / "m", "--epochs", "1", "--seed", "7", "--tags", "both", "--preset", "htlstm"),
-            *("--embeddings", vectors, "--freeze-embeddings", "--no-dynamic-oracle", "--licence", "CC0"),
-            *("--set", "network.rnn=gru", "--set", "training.learning_rate=1e-2", "--set", "network.window=1"),
+            *("--embeddings", vectors, "--freeze-embeddings", "--no-dynamic-oracle", "--licence", "CC0", "--no-dev"),
+            *(
+                "--no-dev",
+                "--set",
+                "network.rnn=gru",
+                "--set",
+                "training.learning_rate=1e-2",
+                "--set",
+                "network.window=1",
+            ),
         )
         assert done.code == 0
         assert re.search(r"^vectors: 2 words; 9\.0 % of the words of train have one$", done.stderr, re.MULTILINE)

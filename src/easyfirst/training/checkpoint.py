@@ -85,6 +85,6 @@ def differences(saved: Mapping[str, Any], given: Mapping[str, Any], prefix: str 
             inner = cast("Mapping[str, Any]", was), cast("Mapping[str, Any]", now)
             found.append(differences(*inner, f"{prefix}{name}."))
         elif was != now:
-            is_checksum = isinstance(was, str) and len(was) == SHA256_DIGITS
+            is_checksum = isinstance(was, str) and len(was.removesuffix(" held out")) == SHA256_DIGITS
             found.append(f"{prefix}{name}" if is_checksum else f"{prefix}{name} was {was}")
     return ", ".join(filter(None, found))
