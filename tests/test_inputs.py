@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from easyfirst.errors import DataError, InputError
-from easyfirst.inputs import check_tags, with_known_tags
+from easyfirst.inputs import check_tags, with_known_tagsets
 from easyfirst.model.parser_vocabulary import ParserVocabulary
 from easyfirst.treebank.conllu import read_conllu
 from easyfirst.treebank.sentence import Sentence
@@ -54,7 +55,7 @@ class TestKnownTags:
 
     def tags(self, *xpos: str | None, kinds: tuple[str, ...] = ("upos", "xpos")) -> tuple[str, ...]:
         sentence = Sentence.from_words(["w"] * len(xpos), upos=["NOUN"] * len(xpos), xpos=xpos)
-        found = with_known_tags(sentence, kinds, self.VOCABULARY)
+        found = with_known_tagsets(sentence, kinds, self.VOCABULARY)
         assert found.upos == sentence.upos
         assert (found is sentence) == (found == sentence)
         return found.xpos
@@ -62,13 +63,24 @@ class TestKnownTags:
     def test_known_tags_stay(self) -> None:
         assert self.tags("DT", "NN", None) == ("DT", "NN", "_")
 
-    def test_an_unknown_tag_goes(self) -> None:
-        assert self.tags("DT", "XX", "NN", None) == ("DT", "_", "NN", "_")
-        assert self.tags("DT", "XX") == ("DT", "_")  # half of them are known
+    def test_an_unknown_tag_stays(self) -> None:
+        assert self.tags("DT", "XX", "NN", None) == ("DT", "XX", "NN", "_")
+        assert self.tags("DT", "XX") == ("DT", "XX")  # half of them are known
 
     def test_tags_of_another_tagset_go(self) -> None:
         assert self.tags("DT", "XX", "YY") == ("_", "_", "_")
         assert self.tags(None, "XX") == ("_", "_")
+
+    def test_universal_tags_are_of_the_same_tagset(self) -> None:
+        sentence = Sentence.from_words(["w"] * 3, upos=["SYM", "X", "NOUN"], xpos=["DT"] * 3)
+        assert with_known_tagsets(sentence, ("upos", "xpos"), self.VOCABULARY) is sentence
+        other = Sentence.from_words(["w"] * 3, upos=["SYM", "SUBST", "VERBO"], xpos=["DT"] * 3)
+        assert with_known_tagsets(other, ("upos", "xpos"), self.VOCABULARY).upos == ("_", "_", "_")
+
+    def test_features_and_lemmas_stay(self) -> None:
+        vocabulary = replace(self.VOCABULARY, tags={**self.VOCABULARY.tags, "feats": {"Number=Sing": 1}})
+        sentence = Sentence.from_words(["w"] * 2).with_tags(feats=["Case=Nom", "A=B"], lemmas=["x", "y"])
+        assert with_known_tagsets(sentence, ("upos", "xpos", "feats", "lemmas"), vocabulary) is sentence
 
     def test_tags_that_are_not_predicted_stay(self) -> None:
         assert self.tags("XX", "YY", kinds=("upos",)) == ("XX", "YY")

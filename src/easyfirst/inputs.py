@@ -14,6 +14,7 @@ from easyfirst.model.lexicon import tags_of
 from easyfirst.model.parser_vocabulary import ParserVocabulary
 from easyfirst.text.tagging import Tagger
 from easyfirst.treebank.columns import TAGSETS
+from easyfirst.treebank.guidelines import TAGS as UNIVERSAL
 from easyfirst.treebank.sentence import Sentence
 
 SentenceLike: TypeAlias = "Sentence | Sequence[str] | Sequence[tuple[str, str]] | Sequence[tuple[str, str, str]]"
@@ -116,27 +117,28 @@ def check_tags(
         raise InputError(f"{message}; give {words}, or use {other_model}")
 
 
-def with_known_tags(sentence: Sentence, tag_kinds: Sequence[str], vocabulary: ParserVocabulary) -> Sentence:
-    """Return a sentence without the UPOS and XPOS tags that the model does not know, as far as they are of these kinds,
-    so that they are predicted. If it knows less than half of a kind, all tags of this kind go: the sentence has another
-    tagset, and tags that look the same may have another meaning there. Features and lemmas stay."""
+def with_known_tagsets(sentence: Sentence, tag_kinds: Sequence[str], vocabulary: ParserVocabulary) -> Sentence:
+    """Return a sentence without the UPOS or XPOS tags, if they are of these kinds and the model knows less than half of
+    them: they are of another tagset, in which tags that look the same may have another meaning, so they are predicted.
+    To a model with universal tags, all of these count as known. Features and lemmas stay."""
     changed: dict[str, list[str]] = {}
     for kind in (kind for kind in tag_kinds if kind in TAGSETS):
         tags, known = tags_of(sentence, kind), vocabulary.tags.get(kind)
         if known is None or not set(tags) - known.keys() - {"_"}:
             continue
+        tagset = UNIVERSAL if kind == "upos" and known.keys() <= UNIVERSAL else known
         given = [tag for tag in tags if tag != "_"]
-        is_other_tagset = 2 * sum(tag in known for tag in given) < len(given)
-        changed[kind] = ["_" if is_other_tagset or tag not in known else tag for tag in tags]
+        if 2 * sum(tag in tagset for tag in given) < len(given):
+            changed[kind] = ["_"] * len(tags)
     return sentence.with_tags(**changed) if changed else sentence
 
 
 def tag(prepared: Iterable[Prepared], tagger: Tagger | None, vocabulary: ParserVocabulary) -> list[Sentence]:
-    """Return sentences with predicted tags where theirs are missing, or not known to the model."""
+    """Return sentences with predicted tags where theirs are missing, or of another tagset."""
     sentences = [each.sentence for each in prepared]
     if tagger is None:
         return sentences
-    return tagger.tag([with_known_tags(sentence, tagger.kinds, vocabulary) for sentence in sentences])
+    return tagger.tag([with_known_tagsets(sentence, tagger.kinds, vocabulary) for sentence in sentences])
 
 
 def prepare_from_text(sentence: Sentence, constraints: ConstraintsOf | None, vocabulary: ParserVocabulary) -> Prepared:

@@ -108,3 +108,14 @@ def test_other_formats_have_all_columns(run: Run, whole_model: Path) -> None:
     done = run("parse", "--model", whole_model, "--text", TEXT, "--show", "lema")
     assert (done.returncode, done.stdout) == (2, b"")
     assert b"'lema' is not a column that can be shown" in done.stderr
+
+
+def test_all_columns_are_predicted_if_asked(run: Run, whole_model: Path, data: Path) -> None:
+    path = data / "multiword.conllu"
+    given = words_in(path.read_text(encoding="utf-8"))
+    plain = rows_of(run("parse", "--model", whole_model, path, "--predicted-tags"))
+    written = rows_of(run("parse", "--model", whole_model, path, "--predicted-tags", "--write-tags"))
+    assert [row[: FEATS + 1] for row in plain] == [row[: FEATS + 1] for row in given]
+    assert [row[6:8] for row in plain] == [row[6:8] for row in written]
+    for column in range(LEMMA, FEATS + 1):
+        assert [row[column] for row in written] != [row[column] for row in given]

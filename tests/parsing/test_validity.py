@@ -250,3 +250,22 @@ def test_gold_trees_obey() -> None:
     for sentence in read_conllu(path):
         if None not in sentence.heads and set(sentence.relations) <= {*NAMES, "root"}:
             assert draft_of(sentence).n_problems() == 0, sentence
+
+
+@settings(max_examples=100, deadline=None)
+@given(st.integers(0, 1 << 32))
+def test_a_relation_has_the_best_score_of_its_labels(seed: int) -> None:
+    sentence = random_tree(seed)
+    rng = np.random.default_rng(seed)
+    scores = random_scores(sentence, seed)
+    order = rng.permutation(2 * len(NAMES))
+    labels = np.concatenate([scores, scores - rng.random(scores.shape)], axis=1)[:, order]
+    names = [(NAMES * 2)[number] for number in order.tolist()]
+    plain = derivation_of(sentence, scores)
+    rows = labels[plain.modifiers - 1].astype(np.float32)
+    heads, relations = tuple(head or 0 for head in sentence.heads), tuple(map(str, sentence.relations))
+    trees = [
+        Validity(of).obey(heads, relations, steps, sentence, given=sentence)
+        for of, steps in ((NAMES, plain), (names, replace(plain, relation_scores=rows)))
+    ]
+    assert trees[0] == trees[1]

@@ -196,7 +196,7 @@ class _Tally:
     def show(self, seconds: float, *, warns: bool) -> None:
         for kind, n in self._n_unknown.items():
             if warns and n > MANY_UNKNOWN * self._n_words:
-                is_predicted = kind in self._predicted
+                is_predicted = kind in self._predicted and 2 * n > self._n_words
                 hint = "it predicts them instead" if is_predicted else "are they of another tagset than its treebank's?"
                 share = f"{n / self._n_words:.0%} of the {kind.upper()} tags"
                 print(f"warning: {share} are unknown to the model; {hint}", file=sys.stderr)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 ANNOTATIONS = {"lemmas": "LEMMA", "upos": "UPOS", "xpos": "XPOS", "feats": "FEATS"}  # in the order of CoNLL-U
 TAGSETS = ("upos", "xpos")
-"""The columns in which a tag that a model does not know counts as missing. Features are universal, and a parser reads a
-bundle that it does not know as the most similar one."""
+"""The columns that can be of another tagset than that of a model. Features are universal, and a parser reads a bundle
+that it does not know as the most similar one."""
 
 
 def column_names(kinds: tuple[str, ...]) -> list[str]:
