@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-import math
 import reprlib
+import sys
 from collections.abc import Generator
 from contextlib import contextmanager
 from typing import Any, TypeVar, cast
 
 from easyfirst.errors import ModelError
 
+MAX_NUMBER = sys.float_info.max  # whole numbers of JSON may be larger, and floats infinite
 _Value = TypeVar("_Value")
 _KINDS: dict[type, tuple[str, str]] = {
     str: ("a string", "strings"),
@@ -43,7 +44,7 @@ def whole_number(value: object, name: str, *, least: int = 0) -> int:
 
 
 def number(value: object, name: str) -> float:
-    if type(value) not in (int, float) or not math.isfinite(cast(float, value)):
+    if type(value) not in (int, float) or not -MAX_NUMBER <= cast(float, value) <= MAX_NUMBER:
         raise ValueError(f"{name} must be a number, not {reprlib.repr(value)}")
     return float(cast(float, value))
 

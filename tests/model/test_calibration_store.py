@@ -12,8 +12,9 @@ import pytest
 
 from easyfirst.confidence.calibration import Calibration
 from easyfirst.errors import ModelError
-from easyfirst.model.calibration_store import load_calibration, save_calibration
+from easyfirst.model.calibration_store import load_calibration
 from easyfirst.model.card import with_section
+from easyfirst.model.card_updates import store_calibration
 from easyfirst.model.parser_store import load_parser, save_parser
 from easyfirst.parser import load
 from tests.calibrations import BY_HAND
@@ -95,7 +96,7 @@ def test_a_file_of_someone_else_stays(place: Path, make_model: MakeModel) -> Non
     (place / "confidence.json").write_text('{"mine": 1}', encoding="utf-8")
     assert load_calibration(place) is None
     with pytest.raises(ModelError, match="is not a calibration of easyfirst"):
-        save_calibration(place, BY_HAND)
+        store_calibration(place, BY_HAND, None)
     save_parser(place, make_model())
     assert (place / "confidence.json").read_text(encoding="utf-8") == '{"mine": 1}'
 

@@ -95,10 +95,10 @@ def test_another_part_of_a_model_is_named(saved: Path) -> None:
 
 
 def test_a_directory_that_cannot_be_read_says_why(saved: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def refuse(self: Path) -> bytes:
+    def refuse(self: Path, *_: object) -> bytes:
         raise PermissionError(errno.EACCES, "Permission denied", str(self))
 
-    monkeypatch.setattr(Path, "read_bytes", refuse)
+    monkeypatch.setattr(Path, "open", refuse)
     with pytest.raises(ModelError, match="model cannot be read: Permission denied"):
         load_parser(saved)
 

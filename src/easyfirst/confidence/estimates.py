@@ -137,7 +137,7 @@ def features_of(steps: Decisions, scales: Scales) -> Features:
     """Return the features of the regressions for arcs, labels and the root."""
     n = len(steps.modifiers) + 1
     margins = steps.margins.astype(np.float64)
-    modifiers, head_of = steps.modifiers.astype(np.int64), steps.heads.astype(np.int64)
+    modifiers, head_of = steps.modifiers.astype(np.intp), steps.heads.astype(np.intp)
     doubts = np.exp(-margins / scales.doubt)
     total = doubts.sum()
     others = np.log(DOUBT_OFFSET + (total - doubts) / max(n - 2, 1))

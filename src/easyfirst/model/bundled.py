@@ -2,12 +2,20 @@
 
 from __future__ import annotations
 
+import atexit
+import shutil
+import tempfile
+from functools import cache
 from os import PathLike, fspath
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from easyfirst.errors import ModelError
 from easyfirst.model.directory import CONFIG
 from easyfirst.model.installed import NAME, KnownModel, installed_models
+
+if TYPE_CHECKING:
+    from importlib.resources.abc import Traversable
 
 FOLDER = Path(__file__).parent.parent / "bundled_models"
 PACKAGE = "easyfirst"
@@ -15,7 +23,31 @@ PACKAGE = "easyfirst"
 
 def bundled_models() -> dict[str, Path]:
     """Return the directories of the bundled models by name."""
-    return {path.parent.name: path.parent for path in sorted(FOLDER.glob(f"*/{CONFIG}"))}
+    folder = FOLDER if FOLDER.is_dir() else _unpacked()
+    return {path.parent.name: path.parent for path in sorted(folder.glob(f"*/{CONFIG}"))}
+
+
+@cache
+def _unpacked() -> Path:
+    """Copy the models out of a zip file that the package is imported from, such as a wheel, until the process ends."""
+    from importlib.resources import files
+
+    packed = files(PACKAGE) / FOLDER.name
+    if not packed.is_dir():
+        return FOLDER
+    folder = Path(tempfile.mkdtemp(prefix="easyfirst-models-"))
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    _copy(packed, folder)
+    return folder
+
+
+def _copy(packed: Traversable, target: Path) -> None:
+    target.mkdir(exist_ok=True)
+    for entry in packed.iterdir():
+        if entry.is_dir():
+            _copy(entry, target / entry.name)
+        else:
+            (target / entry.name).write_bytes(entry.read_bytes())
 
 
 def known_models() -> list[KnownModel]:

@@ -7,21 +7,22 @@ from typing import Any
 
 from easyfirst.confidence.calibration import Calibration
 from easyfirst.errors import ModelError
-from easyfirst.model.directory import CONFIDENCE, WEIGHTS, file_errors, from_json, replace_file, to_json
+from easyfirst.model.directory import CONFIDENCE, WEIGHTS, file_errors, from_json, read_file, to_json
+from easyfirst.model.transaction import Changes
 from easyfirst.model.weight_files import stored_checksum
 
 CALIBRATION_KIND, FORMAT_VERSION = "easyfirst-confidence", 1
 HINT = "delete it, then run 'easyfirst calibrate' again"
 
 
-def save_calibration(directory: Path, calibration: Calibration) -> None:
-    """Write a calibration beside the weights in the directory, for which it must have been fitted."""
-    path = directory / CONFIDENCE
+def write_calibration(changes: Changes, calibration: Calibration, weights: str) -> None:
+    """Write the calibration of the weights with this checksum into the directory that is changed."""
+    path = changes.directory / CONFIDENCE
     if path.exists() and not _is_calibration(path):
         raise ModelError(f"{path} is not a calibration of easyfirst and would be replaced; move it away first")
     header = {"kind": CALIBRATION_KIND, "format_version": FORMAT_VERSION}
-    header["weights_sha256"] = stored_checksum(directory / WEIGHTS)
-    replace_file(path, to_json(header | calibration.to_dict(), indent=2))
+    header["weights_sha256"] = weights
+    changes.write(CONFIDENCE, to_json(header | calibration.to_dict(), indent=2))
 
 
 def load_calibration(directory: Path) -> Calibration | None:
@@ -45,17 +46,16 @@ def load_calibration(directory: Path) -> Calibration | None:
         raise ModelError(f"{path} is damaged: {error}; {HINT}") from None
 
 
-def remove_calibration(directory: Path) -> None:
-    """Remove the calibration of weights that are about to be replaced."""
-    path = directory / CONFIDENCE
+def remove_calibration(changes: Changes) -> None:
+    """Remove the calibration from the directory that is changed."""
+    path = changes.directory / CONFIDENCE
     if path.is_file() and _is_calibration(path):
-        with file_errors(f"{path} cannot be removed"):
-            path.unlink(missing_ok=True)
+        changes.remove(CONFIDENCE)
 
 
 def _read(path: Path) -> dict[str, Any]:
     with file_errors(f"{path} cannot be read"):
-        return from_json(path.read_bytes(), path)
+        return from_json(read_file(path), path)
 
 
 def _is_calibration(path: Path) -> bool:

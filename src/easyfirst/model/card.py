@@ -23,7 +23,7 @@ _SCORES = re.compile(r"^\| ([^|]+) \| ([0-9.]+) \| ([0-9.]+) \| ([0-9,]+) \|$", 
 """A row of the table of scores: convention, UAS, LAS, words."""
 _LICENCE = re.compile(r"^- Licence: (.+)$", re.MULTILINE)
 _LANGUAGES = re.compile(r"^- Languages?: (.+)$", re.MULTILINE)
-_TREEBANK = re.compile(r"^\| training \|.*?`([a-z]{2,3})_[a-z0-9]+-ud-", re.MULTILINE)
+_TREEBANK = re.compile(r"^\| training \|.*?`([a-z]{2,3})(?:_[a-z0-9]+)?-ud-", re.MULTILINE)
 """A training file with a name of Universal Dependencies, which begins with the code of the language."""
 _CONVENTIONS = {
     "ud": "UD: all words, relation subtypes ignored (as the CoNLL 2018 scorer)",

@@ -1,4 +1,4 @@
-"""Changes of a model's card after training: calibration, scores, and the card of a package."""
+"""Changes of a model's card after training: its calibration, and the card of a package."""
 
 from __future__ import annotations
 
@@ -8,28 +8,28 @@ from pathlib import Path
 from easyfirst.confidence.calibration import Calibration, FittedOn
 from easyfirst.confidence.fitting import N_FOLDS
 from easyfirst.confidence.reliability import ReliabilityReport, to_markdown
-from easyfirst.model.calibration_store import save_calibration
-from easyfirst.model.card import commands_for, with_fact, with_scores, with_section, with_title
-from easyfirst.model.directory import CARD, replace_file
-from easyfirst.treebank.scores import Scores
+from easyfirst.model.calibration_store import write_calibration
+from easyfirst.model.card import commands_for, with_fact, with_section, with_title
+from easyfirst.model.directory import CARD, WEIGHTS, read_file
+from easyfirst.model.transaction import replacing
+from easyfirst.model.weight_files import stored_checksum
 
 SECTION = "Confidence"
 
 
 def store_calibration(directory: Path, calibration: Calibration, reliability: ReliabilityReport | None) -> None:
     """Write a calibration into a model's directory, and its figures into the model's card."""
-    save_calibration(directory, calibration)
-    card = directory / CARD
-    if card.is_file():
-        text = card.read_bytes().decode(errors="replace")
-        section = _section(calibration.fitted_on, reliability)
-        replace_file(card, with_section(text, SECTION, section, before="Use").encode())
+    with replacing(directory) as changes:
+        write_calibration(changes, calibration, stored_checksum(directory / WEIGHTS))
+        card = directory / CARD
+        if card.is_file():
+            text = read_file(card).decode(errors="replace")
+            changes.write(CARD, with_reliability(text, calibration, reliability).encode())
 
 
-def store_scores(directory: Path, scores: Scores, data: str) -> None:
-    """Write scores, measured on this data, into a model's card."""
-    card = (directory / CARD).read_text(encoding="utf-8")
-    replace_file(directory / CARD, with_scores(card, scores, data).encode())
+def with_reliability(card: str, calibration: Calibration, reliability: ReliabilityReport | None) -> str:
+    """Set the section of a card on a calibration."""
+    return with_section(card, SECTION, _section(calibration.fitted_on, reliability), before="Use")
 
 
 def packaged_card(card: str, name: str, package: str, *, licence: str | None, languages: Sequence[str]) -> str:

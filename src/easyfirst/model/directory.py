@@ -1,21 +1,23 @@
-"""The files of a model directory: their names, replacing them, reading and writing JSON, and recognising models."""
+"""The files of a model directory: their names, reading and writing JSON, and recognising models."""
 
 from __future__ import annotations
 
 import json
 import os
-import shutil
 from collections.abc import Generator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, NoReturn, cast
 
 from easyfirst.errors import ConfigError, ModelError
+from easyfirst.replacing import replacement
 
 KIND = "easyfirst-parser"
 CONFIG, VOCABULARY, WEIGHTS, CARD = "config.json", "vocab.json", "weights.safetensors", "README.md"
 CONFIDENCE = "confidence.json"
 REQUIRED = (CONFIG, VOCABULARY, WEIGHTS)
+MAX_TEXT, MAX_VOCABULARY = 1 << 24, 1 << 29  # the largest sizes in bytes of JSON and cards, and of a vocabulary
+PART_FOLDERS = ("tokenizer", "tagger", "vectors")  # the directories of a model's other parts
 
 _FOREIGN = {
     "spaCy": ("meta.json", "config.cfg"),
@@ -45,30 +47,21 @@ def file_errors(problem: str) -> Generator[None, None, None]:
 
 
 def replace_file(path: Path, content: bytes) -> None:
-    """Write and sync ``<name>.tmp``, then rename it: a crash at any moment leaves the old file or the new one. A killed
-    process may also leave the temporary file; the next write reuses it."""
-    temporary = path.with_name(f"{path.name}.tmp")
-    try:
-        with file_errors(f"{path} cannot be written"):
-            with temporary.open("wb") as stream:
-                stream.write(content)
-                stream.flush()
-                os.fsync(stream.fileno())
-            temporary.replace(path)
-            _sync_directory(path.parent)
-    finally:
-        with suppress(OSError):
-            temporary.unlink(missing_ok=True)
+    """Replace a file by one with this content, or create it. A crash at any moment leaves the old file or the new."""
+    with file_errors(f"{path} cannot be written"), replacement(path) as stream:
+        stream.write(content)
 
 
-def _sync_directory(directory: Path) -> None:
-    """Sync the new name too, on systems that can open a directory."""
-    with suppress(OSError):
-        handle = os.open(directory, os.O_RDONLY)
-        try:
-            os.fsync(handle)
-        finally:
-            os.close(handle)
+def read_file(path: Path, limit: int = MAX_TEXT) -> bytes:
+    """Return the contents of a file of a model; raise an error for one that is too large to be of a model, before it is
+    read."""
+    with path.open("rb") as stream:
+        size = os.fstat(stream.fileno()).st_size
+        content = stream.read(limit + 1) if size <= limit else b""
+    if size > limit or len(content) > limit:
+        found = max(size, len(content))
+        raise ModelError(f"{path} is damaged: it has {found:,} bytes, and a model at most {limit:,}; fetch it again")
+    return content
 
 
 def to_json(values: Mapping[str, Any], *, indent: int | None) -> bytes:
@@ -112,33 +105,33 @@ def require_model(directory: Path) -> None:
         )
     hint = ""
     with suppress(OSError):
-        if inside := [path.parent for path in sorted(directory.glob(f"*/{CONFIG}")) if _has_kind(path, KIND)]:
+        if inside := [path.parent for path in sorted(directory.glob(f"*/{CONFIG}")) if has_kind(path.parent, KIND)]:
             hint = f"; do you mean {directory}{os.sep}{inside[0].name}?"  # ./en: en may be a bundled model
     raise ModelError(f"{directory} is not an easyfirst model: {', '.join(missing)} missing{hint}")
 
 
-def prepare_directory(directory: Path, kind: str = KIND) -> None:
-    """Create the directory. Refuse an existing one that holds anything but a model, or part, of this kind."""
+def make_directory(directory: Path) -> None:
+    """Create the directory of a model, unless it is there."""
     with file_errors(f"{directory} cannot be written"):
         try:
             directory.mkdir(parents=True, exist_ok=True)
         except FileExistsError:
             raise ModelError(f"{directory} is a file, but a model is a directory; choose another name") from None
+
+
+def refuse_others(directory: Path, kind: str = KIND) -> None:
+    """Raise an error if a directory holds anything but a model, or part, of this kind."""
+    with file_errors(f"{directory} cannot be written"):
         others = [name for name in (*REQUIRED, CARD) if (directory / name).exists()]
-        if others and not (CONFIG in others and _has_kind(directory / CONFIG, kind)):
+        if others and not has_kind(directory, kind):
             what = f"files of something else ({', '.join(others)})"
             raise ModelError(f"{directory} holds {what}, which a model would replace; choose another directory")
 
 
-def remove_part(directory: Path, kind: str) -> None:
-    """Remove the directory of a part if it is of this kind."""
-    with file_errors(f"{directory} is of another model and cannot be removed"):
-        if (directory / CONFIG).is_file() and _has_kind(directory / CONFIG, kind):
-            shutil.rmtree(directory)
-
-
-def _has_kind(config: Path, kind: str) -> bool:
+def has_kind(directory: Path, kind: str) -> bool:
+    """Return whether a directory holds a model or part of this kind."""
+    config = directory / CONFIG
     try:
-        return from_json(config.read_bytes(), config).get("kind") == kind
+        return config.is_file() and from_json(read_file(config), config).get("kind") == kind
     except ModelError:
         return False

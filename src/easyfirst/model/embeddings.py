@@ -15,6 +15,7 @@ import zipfile
 import zlib
 from array import array
 from dataclasses import dataclass
+from math import prod
 from os import PathLike, fspath
 from pathlib import Path
 from typing import Any, BinaryIO, NoReturn, cast
@@ -25,6 +26,7 @@ import numpy.typing as npt
 from easyfirst.errors import DataError
 from easyfirst.model.initial_values import EMBEDDING_LENGTH
 from easyfirst.model.lexicon import external_ids, numbered
+from easyfirst.model.memory import gigabytes, memory_size
 from easyfirst.nn.arrays import Floats
 from easyfirst.treebank.streams import BYTE_ORDER_MARK, decode, read_lines
 
@@ -39,7 +41,17 @@ _BINARY = (
     "this looks like binary word2vec; convert it to text, for example with gensim: "
     "KeyedVectors.load_word2vec_format(FILE, binary=True).save_word2vec_format('vectors.txt')"
 )
-_DAMAGED = (ValueError, KeyError, OSError, EOFError, NotImplementedError, RuntimeError, zipfile.BadZipFile, zlib.error)
+_DAMAGED = (
+    ValueError,
+    KeyError,
+    OverflowError,
+    OSError,
+    EOFError,
+    NotImplementedError,
+    RuntimeError,
+    zipfile.BadZipFile,
+    zlib.error,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -199,8 +211,27 @@ def _is_text(line: bytes) -> bool:
         return False
 
 
+def _check_npz(stream: BinaryIO) -> None:
+    """Raise a :class:`ValueError` if arrays have other sizes than their headers say, or do not fit into memory."""
+    with zipfile.ZipFile(stream) as archive:
+        for entry in archive.infolist():
+            if entry.filename not in ("words.npy", "vectors.npy"):
+                continue
+            if entry.file_size > memory_size() // 2:
+                raise ValueError(f"{entry.filename} has {gigabytes(entry.file_size)}, too much for the memory")
+            with archive.open(entry) as file:
+                version = np.lib.format.read_magic(file)
+                read_header = {(1, 0): np.lib.format.read_array_header_1_0, (2, 0): np.lib.format.read_array_header_2_0}
+                if version in read_header:
+                    shape, _, dtype = read_header[version](file)
+                    if prod(shape) * dtype.itemsize != entry.file_size - file.tell():
+                        raise ValueError(f"{entry.filename} is not as large as its shape {shape} needs")
+    stream.seek(0)
+
+
 def _read_npz(stream: BinaryIO, name: str) -> Embeddings:
     try:
+        _check_npz(stream)
         with np.load(stream, allow_pickle=False) as file:
             if absent := [key for key in ("words", "vectors") if key not in file]:
                 message = f"there is no array {absent[0]!r}, only: {', '.join(file.files) or 'nothing'}"

@@ -105,7 +105,7 @@ class Features:
 
     def bundle_ids(self, bundles: Iterable[str]) -> Ints:
         """Return the number of each bundle: (n_bundles,). A bundle that cannot be predicted has that of OTHER."""
-        return np.array([self._numbers.get(bundle, 0) for bundle in bundles], dtype=np.int64)
+        return np.array([self._numbers.get(bundle, 0) for bundle in bundles], dtype=np.intp)
 
     def value_ids(self, bundles: Iterable[str]) -> Ints:
         """Return the number of each attribute's value in each bundle: (n_bundles, n_attributes). 0 is absent."""
@@ -117,7 +117,7 @@ class Features:
                 given = attributes_of(bundle)
                 rows[bundle] = [numbers.get(given.get(name, ""), 0) for name, numbers in places]
             found.append(rows[bundle])
-        return np.array(found, dtype=np.int64).reshape(-1, len(self.values))
+        return np.array(found, dtype=np.intp).reshape(-1, len(self.values))
 
     @cached_property
     def membership(self) -> Floats:

@@ -8,11 +8,12 @@ of the form, and how to edit its end. What lies between is kept. An edit is a se
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import lru_cache
 
 ABSOLUTE = "="
 _OPERATION = re.compile(r"[.-]|\+.", re.DOTALL)
+_Edit = tuple[tuple[str, ...], int]  # its operations, and the number of characters that it reads
 _EDIT = r"((?:[.-]|\+.)*)"
 
 
@@ -59,9 +60,9 @@ def apply_script(form: str, script: str) -> str | None:
     """Return the lemma, or None if the script does not fit the form: it is too short, or no lemma would be left."""
     if script.startswith(ABSOLUTE):
         return script[1:]
-    casing, prefix, suffix = _parts_of(script)
+    casing, (prefix, n_before), (suffix, n_after) = _parts_of(script)
     source = form if casing == "keep" else form.lower()
-    begin, end = _n_read(prefix), len(source) - _n_read(suffix)
+    begin, end = n_before, len(source) - n_after
     if begin > end:
         return None
     edited = _edited(source[:begin], prefix) + source[begin:end] + _edited(source[end:], suffix)
@@ -77,21 +78,22 @@ def check_script(script: str) -> None:
         raise ValueError("the lemma after = is missing in a lemma script")
 
 
-def _parts_of(script: str) -> tuple[str, list[str], list[str]]:
-    """Return how to case the lemma, and the operations of the two edits."""
+@lru_cache(maxsize=1 << 12)
+def _parts_of(script: str) -> tuple[str, _Edit, _Edit]:
+    """Return how to case the lemma, and the two edits."""
     match = _SCRIPT.fullmatch(script)
     if match is None:
         raise ValueError(f"{script!r} is not a lemma script")
     casing, prefix, suffix = match.groups()
-    return casing, _OPERATION.findall(prefix), _OPERATION.findall(suffix)
+    return casing, _edit_of(prefix), _edit_of(suffix)
 
 
-def _n_read(operations: list[str]) -> int:
-    """Return the number of characters that an edit reads."""
-    return sum(operation[0] != "+" for operation in operations)
+def _edit_of(text: str) -> _Edit:
+    operations: tuple[str, ...] = tuple(_OPERATION.findall(text))
+    return operations, sum(operation[0] != "+" for operation in operations)
 
 
-def _edited(text: str, operations: list[str]) -> str:
+def _edited(text: str, operations: Sequence[str]) -> str:
     """Apply an edit to the characters that it reads."""
     characters = iter(text)
     edited: list[str] = []

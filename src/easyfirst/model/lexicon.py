@@ -28,12 +28,12 @@ def normalise(form: str) -> str:
 
 
 def ids_of(rows: Mapping[str, int], names: Iterable[str]) -> Ints:
-    return np.array([rows.get(name, UNKNOWN) for name in names], dtype=np.int64)
+    return np.fromiter(map(rows.get, names, itertools.repeat(UNKNOWN)), dtype=np.intp)
 
 
 def external_ids(rows: Mapping[str, int], forms: Iterable[str]) -> Ints:
     """Return the row of each form among external vectors: as written, else normalised, else 0."""
-    return np.array([rows.get(form) or rows.get(normalise(form), UNKNOWN) for form in forms], np.int64)
+    return np.array([rows.get(form) or rows.get(normalise(form), UNKNOWN) for form in forms], np.intp)
 
 
 def tags_of(sentence: Sentence, kind: str) -> Sequence[str]:
@@ -46,14 +46,14 @@ def distinct_forms(words: Sequence[str]) -> tuple[list[str], Ints]:
     """Return the distinct forms of words, longest first, and for each word the number of its form."""
     forms = sorted(set(words), key=lambda form: (-len(form), form))
     numbers = {form: number for number, form in enumerate(forms)}
-    return forms, np.array([numbers[word] for word in words], dtype=np.int64)
+    return forms, np.array([numbers[word] for word in words], dtype=np.intp)
 
 
 def spelling_of(forms: Sequence[str], rows: Mapping[str, int]) -> Spelling:
     """Return forms, longest first, as rows of the character table."""
     half = MAX_FORM_LENGTH // 2
     shown = [form if len(form) <= MAX_FORM_LENGTH else form[:half] + form[-half:] for form in forms]
-    return Spelling(ids_of(rows, "".join(shown)), np.array([len(form) for form in shown], dtype=np.int64))
+    return Spelling(ids_of(rows, "".join(shown)), np.array([len(form) for form in shown], dtype=np.intp))
 
 
 def ranked_names(counter: Counter[str], min_count: int = 1) -> list[str]:

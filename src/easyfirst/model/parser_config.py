@@ -7,6 +7,7 @@ The defaults are the paper's hyper-parameters. The presets are named after the r
 from __future__ import annotations
 
 import dataclasses
+import reprlib
 import types
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -135,7 +136,7 @@ class ParserConfig:
         if not isinstance(preset, str):
             raise ConfigError("preset must be a string")
         if type(members) is not int:
-            raise ConfigError(f"members must be of type int, not {members!r}")
+            raise ConfigError(f"members must be of type int, not {reprlib.repr(members)}")
         return cls(preset, network, training, members)
 
 
@@ -158,7 +159,7 @@ PRESETS: Mapping[str, ParserConfig] = types.MappingProxyType(
                 averaging=0.999,
             ),
         ),
-        "strong": ParserConfig(  # the paper's architecture with later improvements; docs/results.md has the ablations
+        "strong": ParserConfig(  # the paper's architecture with later improvements: docs/development/results.md
             "strong",
             NetworkConfig(vector_dim=400, deep_bilstm=True, spelling_dim=48),
             TrainingConfig(epochs=12, min_count=2, freeze_external=True, attention=1.0, dropout=0.2, averaging=0.999),

@@ -11,9 +11,10 @@ import numpy as np
 
 from easyfirst.confidence.calibration import Calibration
 from easyfirst.errors import ConfigError, ModelError
-from easyfirst.model.calibration_store import load_calibration, remove_calibration, save_calibration
-from easyfirst.model.directory import CONFIG, KIND, VOCABULARY, errors_in, prepare_directory
+from easyfirst.model.calibration_store import load_calibration, remove_calibration, write_calibration
+from easyfirst.model.directory import CONFIG, KIND, VOCABULARY, errors_in
 from easyfirst.model.initial_values import embedding, glorot, rnn_array, rnn_shapes
+from easyfirst.model.memory import check_trainable
 from easyfirst.model.parser_config import NetworkConfig, ParserConfig
 from easyfirst.model.parser_vocabulary import ParserVocabulary
 from easyfirst.model.part import (
@@ -22,10 +23,11 @@ from easyfirst.model.part import (
     Part,
     installed_version,
     load_part,
-    save_part,
+    write_part,
 )
 from easyfirst.model.settings import build_settings
-from easyfirst.model.shared_vectors import SharedVectors, load_shared_vectors, save_shared_vectors
+from easyfirst.model.shared_vectors import SharedVectors, load_shared_vectors, write_shared_vectors
+from easyfirst.model.transaction import Changes, replacing
 from easyfirst.model.weight_files import check_arrays, dequantize
 from easyfirst.nn.arrays import Floats
 from easyfirst.nn.members import join_members
@@ -127,7 +129,9 @@ def initial_parser(
     encoder, word embeddings start at zero, so that rare words add no noise to it.
     """
     arrays: dict[str, Floats] = {}
-    for name, shape in parser_shapes(config, sizes).items():
+    shapes = parser_shapes(config, sizes)
+    check_trainable(shapes)
+    for name, shape in shapes.items():
         if ".rnn" in name:
             n_gates = 4 if name.startswith("characters.") else CELLS[config.rnn].n_gates
             arrays[name] = rnn_array(rng, name, shape, n_gates=n_gates)
@@ -148,21 +152,29 @@ def initial_parser(
 
 
 def save_parser(path: str | PathLike[str], model: ParserModel, *, bits: int = 32) -> None:
-    """Write a model with weights of so many bits (``easyfirst.model.weight_files``). Refuse a model that could not be
-    loaded again and a directory that holds something else."""
+    """Write a parser to a directory (:func:`write_parser`)."""
+    with replacing(Path(path)) as changes:
+        write_parser(changes, model, bits=bits)
+
+
+def write_parser(changes: Changes, model: ParserModel, *, bits: int = 32) -> None:
+    """Write a parser into the directory that is changed, with weights of so many bits
+    (``easyfirst.model.weight_files``). Refuse a model that could not be loaded again and a directory that holds
+    something else."""
     _check(model)
-    prepare_directory(Path(path))
-    remove_calibration(Path(path))  # before its weights are replaced
     settings, vocabulary, arrays = model.config.to_dict(), model.vocabulary, model.arrays
     if model.vectors is not None:
-        save_shared_vectors(Path(path) / VECTORS, model.vectors)
+        write_shared_vectors(changes, model.vectors)
         settings["vectors"] = model.vectors.sha256
         vocabulary = replace(vocabulary, external=None)
         arrays = {name: array for name, array in arrays.items() if name != EXTERNAL}
     version = MORPHOLOGY_FORMAT_VERSION if "feats" in vocabulary.tags else None
-    save_part(path, Part(KIND, settings, vocabulary.to_dict(), arrays, model.card), bits=bits, version=version)
+    part = Part(KIND, settings, vocabulary.to_dict(), arrays, model.card)
+    weights = write_part(changes, part, bits=bits, version=version)
     if model.calibration is not None:
-        save_calibration(Path(path), model.calibration)
+        write_calibration(changes, model.calibration, weights)
+    else:
+        remove_calibration(changes)  # that of the old weights
 
 
 def load_parser(path: str | PathLike[str]) -> ParserModel:

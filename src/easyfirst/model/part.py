@@ -3,14 +3,9 @@
 The parser's directory is the model's; tokenizer, tagger and vectors are directories in it. Nothing is ever unpickled,
 and any problem with a directory is a :class:`ModelError`.
 
-Each file is replaced atomically, and the header of the weights identifies their network and vocabulary and has a
-checksum of their values. Therefore:
-
-* Weights for the same network and vocabulary can be replaced alone, after every epoch, and so can ``config.json`` when
-  only training settings change. A process killed at any moment leaves a part that loads.
-* A mixture of two parts, left by an interrupted write, is detected and refused.
-* ``config.json`` is written first, to mark the directory as a model, and the card last, so a card may be older than
-  the weights but never reports scores of weights that were not written.
+All files are replaced together (``easyfirst.model.transaction``), so a process killed at any moment leaves the old
+part or the new one. The header of the weights identifies their network and vocabulary and has a checksum of their
+values, so a mixture of two parts, as an interrupted copy may leave it, is detected and refused.
 """
 
 from __future__ import annotations
@@ -29,22 +24,25 @@ from easyfirst.json_values import whole_number
 from easyfirst.model.directory import (
     CARD,
     CONFIG,
+    MAX_VOCABULARY,
+    PART_FOLDERS,
     VOCABULARY,
     WEIGHTS,
     file_errors,
     from_json,
-    prepare_directory,
-    replace_file,
+    read_file,
+    refuse_others,
     require_model,
     to_json,
 )
-from easyfirst.model.weight_files import pack_weights, quantize, read_weights
+from easyfirst.model.transaction import Changes, replacing, settle
+from easyfirst.model.weight_files import checksum, pack_weights, quantize, read_weights
 
 FLOAT_FORMAT_VERSION, EIGHT_BIT_FORMAT_VERSION, FOUR_BIT_FORMAT_VERSION, MORPHOLOGY_FORMAT_VERSION = 1, 2, 3, 4
 """Weights as floats of 16 or 32 bits, weights as 8-bit integers with scales, word vectors of 4 bits a number, and
 taggers that predict FEATS or LEMMA and parsers that read FEATS."""
 FORMAT_VERSION = MORPHOLOGY_FORMAT_VERSION  # the newest version that can be read
-TOKENIZER, TAGGER, VECTORS = "tokenizer", "tagger", "vectors"  # the directories of a model's other parts
+TOKENIZER, TAGGER, VECTORS = PART_FOLDERS
 _Network = TypeVar("_Network")
 
 
@@ -71,22 +69,30 @@ def installed_version() -> str:
 
 
 def save_part(path: str | PathLike[str], part: Part, *, bits: int = 32, version: int | None = None) -> None:
-    """Write a part; refuse a directory that holds something else. Arrays are stored as they are, or quantized if
-    ``bits`` is less than 32. ``version`` is the format version, if ``bits`` does not determine it."""
-    directory = Path(path)
+    """Write a part to a directory (:func:`write_part`)."""
+    with replacing(Path(path)) as changes:
+        write_part(changes, part, bits=bits, version=version)
+
+
+def write_part(changes: Changes, part: Part, folder: str = "", *, bits: int = 32, version: int | None = None) -> str:
+    """Write a part into a folder of the directory that is changed, and return the checksum of its arrays; refuse a
+    folder that holds something else. Arrays are stored as they are, or quantized if ``bits`` is less than 32.
+    ``version`` is the format version, if ``bits`` does not determine it."""
     header = {
         "kind": part.kind,
         "format_version": version or (EIGHT_BIT_FORMAT_VERSION if bits < 16 else FLOAT_FORMAT_VERSION),
         "easyfirst_version": installed_version(),
     }
     vocabulary = to_json(part.vocabulary, indent=None)
-    weights = pack_weights(quantize(part.arrays, bits), network=part.settings["network"], vocabulary=vocabulary)
-    prepare_directory(directory, part.kind)
-    replace_file(directory / CONFIG, to_json(header | dict(part.settings), indent=2))
-    replace_file(directory / VOCABULARY, vocabulary)
-    replace_file(directory / WEIGHTS, weights)
+    stored = quantize(part.arrays, bits)
+    refuse_others(changes.directory / folder, part.kind)
+    place = f"{folder}/" if folder else ""
+    changes.write(place + CONFIG, to_json(header | dict(part.settings), indent=2))
+    changes.write(place + VOCABULARY, vocabulary)
+    changes.write(place + WEIGHTS, pack_weights(stored, network=part.settings["network"], vocabulary=vocabulary))
     if part.card is not None:
-        replace_file(directory / CARD, part.card.encode(errors="replace"))
+        changes.write(place + CARD, part.card.encode(errors="replace"))
+    return checksum(stored)
 
 
 def load_part(path: str | PathLike[str], kind: str, read: Callable[[object], _Network]) -> tuple[Part, _Network]:
@@ -94,13 +100,14 @@ def load_part(path: str | PathLike[str], kind: str, read: Callable[[object], _Ne
     that older files do not have, so that the settings in config and weights can be compared."""
     directory = Path(path)
     with file_errors(f"{directory} cannot be read"):
+        settle(directory)
         require_model(directory)
         settings, writer = _read_settings(directory / CONFIG, kind)
-        vocabulary = (directory / VOCABULARY).read_bytes()
+        vocabulary = read_file(directory / VOCABULARY, MAX_VOCABULARY)
         names = from_json(vocabulary, directory / VOCABULARY)
         header, arrays = read_weights(directory / WEIGHTS)
         card = directory / CARD
-        text = card.read_bytes().decode(errors="replace") if card.is_file() else None
+        text = read_file(card).decode(errors="replace") if card.is_file() else None
     written_for = _network_of(header.get("network"), read, directory / WEIGHTS)
     network = _network_of(settings.get("network", {}), read, directory / CONFIG)
     is_same_vocabulary = header.get("vocabulary_sha256") == hashlib.sha256(vocabulary).hexdigest()
@@ -115,7 +122,7 @@ def load_part(path: str | PathLike[str], kind: str, read: Callable[[object], _Ne
 
 def _read_settings(path: Path, kind: str) -> tuple[dict[str, Any], str]:
     """Return the settings of a part and the version of easyfirst that wrote it."""
-    values = from_json(path.read_bytes(), path)
+    values = from_json(read_file(path), path)
     found = values.pop("kind", None)
     if found != kind:
         if isinstance(found, str) and found.startswith("easyfirst-"):

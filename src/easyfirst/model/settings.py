@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import math
+import reprlib
 import typing
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -13,6 +14,7 @@ from easyfirst.errors import ConfigError
 
 MAX_SIZE, MAX_LAYERS = 1 << 20, 64  # generous bounds that keep a damaged file from exhausting memory or time
 MAX_VALUE = 2.0**63
+MAX_GROWTH = 10  # by how many times a small treebank may multiply the epochs: more would learn it by heart
 _Settings = typing.TypeVar("_Settings")
 
 
@@ -40,7 +42,7 @@ def build_settings(default: _Settings, values: object, prefix: str = "network.")
         wanted = types_of[key]
         is_right = isinstance(value, wanted) and (wanted is bool or not isinstance(value, bool))
         if not (is_right or (wanted is float and type(value) is int)):
-            raise ConfigError(f"{prefix}{key} must be of type {wanted.__name__}, not {value!r}")
+            raise ConfigError(f"{prefix}{key} must be of type {wanted.__name__}, not {reprlib.repr(value)}")
     try:
         return dataclasses.replace(typing.cast(Any, default), **settings)
     except ConfigError as error:  # starts with the name
@@ -69,10 +71,10 @@ class TrainingSettings:
 
 
 def within_budget(settings: _Settings, updates_an_epoch: float) -> _Settings:
-    """Return training settings with enough epochs for ``min_updates``."""
+    """Return training settings with enough epochs for ``min_updates``, but at most ``MAX_GROWTH`` times as many."""
     of_all: Any = settings
     n_epochs = math.ceil(of_all.min_updates / max(updates_an_epoch, 1))
-    return dataclasses.replace(of_all, epochs=max(of_all.epochs, n_epochs))
+    return dataclasses.replace(of_all, epochs=max(of_all.epochs, min(n_epochs, MAX_GROWTH * of_all.epochs)))
 
 
 def check_finite(settings: object) -> None:

@@ -20,7 +20,8 @@ import numpy.typing as npt
 from easyfirst.errors import ConfigError, ModelError
 from easyfirst.json_values import checking, table, whole_number
 from easyfirst.model.lexicon import numbered, rows_from_json
-from easyfirst.model.part import FOUR_BIT_FORMAT_VERSION, Part, load_part, save_part
+from easyfirst.model.part import FOUR_BIT_FORMAT_VERSION, VECTORS, Part, load_part, write_part
+from easyfirst.model.transaction import Changes, replacing
 from easyfirst.model.weight_files import MAX_INT8, checksum, quantize_rows
 from easyfirst.nn.arrays import Floats
 
@@ -74,13 +75,21 @@ def same_vectors(one: SharedVectors | None, other: SharedVectors | None) -> bool
 
 
 def save_shared_vectors(path: str | PathLike[str], vectors: SharedVectors) -> None:
+    """Write vectors to a directory."""
+    with replacing(Path(path)) as changes:
+        write_shared_vectors(changes, vectors, folder="")
+
+
+def write_shared_vectors(changes: Changes, vectors: SharedVectors, folder: str = VECTORS) -> None:
+    """Write vectors into a folder of the model that is changed."""
     network: dict[str, Any] = {"dim": vectors.dim}
     values, version = vectors.values, None
     if vectors.bits == 4:
         network["bits"] = 4
         values, version = _pack_nibbles(values), FOUR_BIT_FORMAT_VERSION
     arrays = {"values": values, "scales": vectors.scales}
-    save_part(path, Part(KIND, {"network": network}, {"words": list(vectors.rows)}, arrays), version=version)
+    part = Part(KIND, {"network": network}, {"words": list(vectors.rows)}, arrays)
+    write_part(changes, part, folder, version=version)
 
 
 def load_shared_vectors(path: str | PathLike[str]) -> SharedVectors:

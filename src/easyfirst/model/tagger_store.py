@@ -17,11 +17,13 @@ from easyfirst.errors import ModelError
 from easyfirst.model.directory import CONFIG, VOCABULARY, errors_in
 from easyfirst.model.initial_values import glorot, rnn_arrays, rnn_shapes
 from easyfirst.model.lexicon import UNKNOWN, external_ids
-from easyfirst.model.part import MORPHOLOGY_FORMAT_VERSION, VECTORS, Part, load_part, save_part
+from easyfirst.model.memory import check_trainable
+from easyfirst.model.part import MORPHOLOGY_FORMAT_VERSION, TAGGER, VECTORS, Part, load_part, write_part
 from easyfirst.model.settings import build_settings
 from easyfirst.model.shared_vectors import SharedVectors, load_shared_vectors, same_vectors
 from easyfirst.model.tagger_config import TaggerConfig
 from easyfirst.model.tagger_vocabulary import TaggerVocabulary
+from easyfirst.model.transaction import Changes, replacing
 from easyfirst.model.weight_files import check_arrays, checksum, dequantize
 from easyfirst.nn.arrays import Floats
 from easyfirst.nn.members import MAX_MEMBERS, join_members, split_members
@@ -60,6 +62,7 @@ def initial_tagger(config: TaggerConfig, vocabulary: TaggerVocabulary, rng: np.r
     character and external vectors."""
     arrays: dict[str, Floats] = {}
     shapes = tagger_shapes(replace(config, members=1), vocabulary)
+    check_trainable(shapes)
     for name, shape in shapes.items():
         if name == "words.embedding" or name.endswith("bias"):
             arrays[name] = np.zeros(shape, dtype=np.float32)
@@ -97,11 +100,18 @@ def make_tagger_ensemble(taggers: Sequence[TaggerModel], names: Sequence[str]) -
 
 
 def save_tagger(path: str | PathLike[str], model: TaggerModel, *, bits: int = 32) -> None:
-    """Write a tagger, without its vectors, with weights of so many bits."""
+    """Write a tagger, without its vectors, to a directory (:func:`write_tagger`)."""
+    with replacing(Path(path)) as changes:
+        write_tagger(changes, model, folder="", bits=bits)
+
+
+def write_tagger(changes: Changes, model: TaggerModel, folder: str = TAGGER, *, bits: int = 32) -> None:
+    """Write a tagger, without its vectors, into a folder of the model that is changed, with weights of so many bits."""
     check_arrays(model.arrays, tagger_shapes(model.config, model.vocabulary))
     settings = {"network": asdict(model.config), "vectors": model.vectors.sha256 if model.vectors else None}
     version = MORPHOLOGY_FORMAT_VERSION if {"feats", "lemmas"} & set(model.vocabulary.kinds) else None
-    save_part(path, Part(KIND, settings, model.vocabulary.to_dict(), model.arrays), bits=bits, version=version)
+    part = Part(KIND, settings, model.vocabulary.to_dict(), model.arrays)
+    write_part(changes, part, folder, bits=bits, version=version)
 
 
 def load_tagger(path: str | PathLike[str], vectors: SharedVectors | None) -> TaggerModel:

@@ -12,10 +12,12 @@ import numpy as np
 
 from easyfirst.model.directory import VOCABULARY, errors_in
 from easyfirst.model.initial_values import embedding, glorot, rnn_arrays, rnn_shapes
-from easyfirst.model.part import Part, load_part, save_part
+from easyfirst.model.memory import check_trainable
+from easyfirst.model.part import TOKENIZER, Part, load_part, write_part
 from easyfirst.model.settings import build_settings
 from easyfirst.model.tokenizer_config import TokenizerConfig
 from easyfirst.model.tokenizer_vocabulary import CATEGORIES, TokenizerVocabulary
+from easyfirst.model.transaction import Changes, replacing
 from easyfirst.model.weight_files import check_arrays, dequantize
 from easyfirst.nn.arrays import Floats
 from easyfirst.nn.tokenizer_network import N_BOUNDARIES, N_QUESTIONS
@@ -51,6 +53,7 @@ def initial_tokenizer(
 ) -> dict[str, Floats]:
     arrays: dict[str, Floats] = {}
     shapes = tokenizer_shapes(config, vocabulary)
+    check_trainable(shapes)
     for name, shape in shapes.items():
         if name == "characters.embedding":
             arrays[name] = embedding(rng, shape[0], shape[1])
@@ -62,9 +65,16 @@ def initial_tokenizer(
 
 
 def save_tokenizer(path: str | PathLike[str], model: TokenizerModel, *, bits: int = 32) -> None:
-    """Write a tokenizer with weights of so many bits."""
+    """Write a tokenizer to a directory (:func:`write_tokenizer`)."""
+    with replacing(Path(path)) as changes:
+        write_tokenizer(changes, model, folder="", bits=bits)
+
+
+def write_tokenizer(changes: Changes, model: TokenizerModel, folder: str = TOKENIZER, *, bits: int = 32) -> None:
+    """Write a tokenizer into a folder of the model that is changed, with weights of so many bits."""
     check_arrays(model.arrays, tokenizer_shapes(model.config, model.vocabulary))
-    save_part(path, Part(KIND, {"network": asdict(model.config)}, model.vocabulary.to_dict(), model.arrays), bits=bits)
+    part = Part(KIND, {"network": asdict(model.config)}, model.vocabulary.to_dict(), model.arrays)
+    write_part(changes, part, folder, bits=bits)
 
 
 def load_tokenizer(path: str | PathLike[str]) -> TokenizerModel:

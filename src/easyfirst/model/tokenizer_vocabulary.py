@@ -201,7 +201,7 @@ class TokenizerVocabulary:
         categories = [_ROW_OF_CATEGORY["Zs" if c == LINE_END else unicodedata.category(c)] for c in known]
         rows = [self.alphabet.get(character, category) for character, category in zip(known, categories, strict=True)]
         traits = [_trait_of(character) for character in characters]
-        return np.array(rows), np.array(categories), np.array(traits, dtype=np.int64)
+        return np.array(rows), np.array(categories), np.array(traits, dtype=np.intp)
 
     def to_dict(self) -> dict[str, Any]:
         """Return the vocabulary as JSON values."""

@@ -11,15 +11,15 @@ import json
 from collections.abc import Generator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-import safetensors.numpy
-from safetensors import SafetensorError, safe_open
 
 from easyfirst.errors import ConfigError, ModelError
 from easyfirst.model.directory import from_json
+from easyfirst.model.memory import gigabytes, memory_size
+from easyfirst.model.tensor_files import TensorFile, TensorFileError, open_tensors, pack
 from easyfirst.nn.arrays import Floats
 
 Arrays = dict[str, npt.NDArray[Any]]
@@ -28,8 +28,8 @@ BITS = (32, 16, 8)
 MAX_INT8 = 127
 SCALES = ".scales"
 MIN_QUANTIZED = 1024  # smaller arrays are not quantized to 8 bits
-_STORED_TYPES = {"F32": np.float32, "F16": np.float16, "I8": np.int8}
-_HEADER = "easyfirst"  # a single key, because safetensors does not keep the order of several
+_STORED_TYPES = ("F32", "F16", "I8")
+_HEADER = "easyfirst"  # a single key, because earlier versions did not keep the order of several
 
 
 def pack_weights(arrays: Mapping[str, npt.NDArray[Any]], *, network: Mapping[str, Any], vocabulary: bytes) -> bytes:
@@ -40,7 +40,7 @@ def pack_weights(arrays: Mapping[str, npt.NDArray[Any]], *, network: Mapping[str
         "vocabulary_sha256": hashlib.sha256(vocabulary).hexdigest(),
         "arrays_sha256": checksum(stored),
     }
-    return safetensors.numpy.save(stored, {_HEADER: json.dumps(header)})
+    return pack(stored, {_HEADER: json.dumps(header)})
 
 
 def checksum(arrays: Mapping[str, npt.NDArray[Any]]) -> str:
@@ -55,12 +55,15 @@ def checksum(arrays: Mapping[str, npt.NDArray[Any]]) -> str:
 def read_weights(path: Path) -> tuple[dict[str, Any], Arrays]:
     """Return the header and the arrays as stored, after checking the checksum."""
     arrays: Arrays = {}
+    if (size := path.stat().st_size) > memory_size() // 2:  # twice: as stored, and as float32
+        raise ModelError(
+            f"{path} has {gigabytes(size)}, which is too large for the memory ({gigabytes(memory_size())})"
+        )
     with _opened(path) as (file, header):
-        for name in file.keys():  # noqa: SIM118 (not a dictionary)
-            stored_type: str = file.get_slice(name).get_dtype()
-            if stored_type not in _STORED_TYPES:
-                raise ModelError(f"{path}: {name} is stored as {stored_type}; only F32, F16 and I8 can be read")
-            arrays[name] = np.array(file.get_tensor(name), dtype=_STORED_TYPES[stored_type], order="C")
+        for name, entry in file.entries.items():
+            if entry.type not in _STORED_TYPES:
+                raise ModelError(f"{path}: {name} is stored as {entry.type}; only F32, F16 and I8 can be read")
+            arrays[name] = file.read(name)
     if header.get("arrays_sha256") != checksum(arrays):
         raise ModelError(f"{path} is damaged: its values do not have the checksum in its header; fetch it again")
     return header, arrays
@@ -73,15 +76,14 @@ def stored_checksum(path: Path) -> str:
 
 
 @contextmanager
-def _opened(path: Path) -> Generator[tuple[Any, dict[str, Any]], None, None]:
+def _opened(path: Path) -> Generator[tuple[TensorFile, dict[str, Any]], None, None]:
     """Yield an open file and its header."""
     try:
-        with cast(Any, safe_open(path, framework="np")) as file:
-            metadata: dict[str, str] = file.metadata() or {}
-            if _HEADER not in metadata:
+        with open_tensors(path) as file:
+            if _HEADER not in file.metadata:
                 raise ModelError(f"{path} belongs to a foreign model: it has no easyfirst header")
-            yield file, from_json(metadata[_HEADER].encode(), path)
-    except SafetensorError as error:
+            yield file, from_json(file.metadata[_HEADER].encode(), path)
+    except TensorFileError as error:
         raise ModelError(f"{path} is damaged, cut short or not a safetensors file ({error})") from None
 
 

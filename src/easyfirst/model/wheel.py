@@ -8,19 +8,19 @@ from __future__ import annotations
 
 import base64
 import hashlib
-import os
 import re
 import zipfile
 from collections.abc import Iterator
-from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
 from easyfirst.errors import ModelError
 from easyfirst.model.card_updates import packaged_card
-from easyfirst.model.directory import CARD, file_errors
+from easyfirst.model.directory import CARD, file_errors, read_file
 from easyfirst.model.installed import GROUP, NAME
 from easyfirst.model.part import TAGGER, TOKENIZER, VECTORS
+from easyfirst.model.transaction import read_consistently
+from easyfirst.replacing import replacement
 
 PREFIX = "easyfirst"
 TAG = "py3-none-any"
@@ -107,22 +107,19 @@ class PackageFacts:
 
 def write_wheel(model: Path, out: Path, facts: PackageFacts) -> Path:
     """Write the wheel of a model into the directory ``out``, all at once, and return its path."""
-    path, temporary = out / facts.file, out / f".{facts.file}.{os.getpid()}.tmp"
+    path = out / facts.file
+    with file_errors(f"{model} cannot be read"):
+        contents = read_consistently(model, lambda place: list(_contents(place, facts)))
     with file_errors(f"{path} cannot be written"):
         out.mkdir(parents=True, exist_ok=True)
-        try:
-            with zipfile.ZipFile(temporary, "x") as wheel:
-                record: list[str] = []
-                for name, content in _contents(model, facts):
-                    digest = base64.urlsafe_b64encode(hashlib.sha256(content).digest()).rstrip(b"=").decode()
-                    record.append(f"{name},sha256={digest},{len(content)}\n")
-                    _add(wheel, name, content)
-                name = f"{_information(facts)}/RECORD"
-                _add(wheel, name, "".join([*record, f"{name},,\n"]).encode())
-            temporary.replace(path)
-        finally:
-            with suppress(OSError):
-                temporary.unlink(missing_ok=True)
+        with replacement(path) as stream, zipfile.ZipFile(stream, "w") as wheel:
+            record: list[str] = []
+            for name, content in contents:
+                digest = base64.urlsafe_b64encode(hashlib.sha256(content).digest()).rstrip(b"=").decode()
+                record.append(f"{name},sha256={digest},{len(content)}\n")
+                _add(wheel, name, content)
+            name = f"{_information(facts)}/RECORD"
+            _add(wheel, name, "".join([*record, f"{name},,\n"]).encode())
     return path
 
 
@@ -130,7 +127,7 @@ def _contents(model: Path, facts: PackageFacts) -> Iterator[tuple[str, bytes]]:
     """Yield the files of the wheel, except its record: the name and the content of each."""
     yield f"{facts.module}/__init__.py", _LOAD.format(name=facts.name, version=facts.version).encode()
     card_file = model / CARD
-    card = card_file.read_bytes().decode(errors="replace") if card_file.is_file() else f"# {model.name}\n"
+    card = read_file(card_file).decode(errors="replace") if card_file.is_file() else f"# {model.name}\n"
     card = packaged_card(card, facts.name, facts.package, licence=facts.licence, languages=facts.languages)
     yield f"{facts.module}/{facts.name}/{CARD}", card.encode()
     for file in model_files(model):
