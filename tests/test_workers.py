@@ -55,6 +55,13 @@ def test_it_reads_ahead_by_an_exact_number_of_chunks(n_threads: int) -> None:
             assert len(read) == min(50, number + 1 + n_ahead)
 
 
+def test_without_threads_the_caller_does_the_work(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("easyfirst.workers.HAS_THREADS", False)  # as in a browser
+    with Workers(8) as workers:
+        assert workers.start(lambda _: get_ident(), range(20))() == [get_ident()] * 20
+        assert workers.n_ahead == 0
+
+
 def test_a_single_thread_does_the_work_when_it_is_due() -> None:
     worked: list[int] = []
     with Workers(1) as workers:

@@ -6,6 +6,7 @@ threads, and a single thread takes the same path without a pool, so the results 
 
 from __future__ import annotations
 
+import sys
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
@@ -19,6 +20,9 @@ if TYPE_CHECKING:
 PARTS = 8
 """The number of parts in a full chunk of a stream."""
 
+HAS_THREADS = sys.platform not in ("emscripten", "wasi")
+"""Whether Python can start threads. In a browser (Pyodide) it cannot."""
+
 _Chunk = TypeVar("_Chunk")
 _Part = TypeVar("_Part")
 _Result = TypeVar("_Result")
@@ -26,9 +30,11 @@ _Task: TypeAlias = "tuple[Future[Any], Callable[[Any], Any], Any]"
 
 
 class Workers:
-    """The threads of one call. Leaving the context ends them: running parts are finished, waiting parts dropped."""
+    """The threads of one call, or a single one where Python cannot start any. Leaving the context ends them: running
+    parts are finished, waiting parts dropped."""
 
     def __init__(self, n_threads: int) -> None:
+        n_threads = n_threads if HAS_THREADS else 1
         self.n_ahead = 0 if n_threads == 1 else -(-n_threads // PARTS)
         """The number of chunks to read ahead, so that threads have work while results are consumed."""
         self._n_threads = n_threads

@@ -48,6 +48,13 @@ def test_without_lengths_the_probability_decides(log_odds: Floats) -> None:
     assert sentence_ends(log_odds, None).tolist() == expected
 
 
+def test_in_bare_text_an_end_may_be_less_probable() -> None:
+    odds, lengths = np.array([-9, -0.4, -9, -0.6, -9]), SentenceLengths(long=99, usual=99, excess=5)
+    assert np.flatnonzero(sentence_ends(odds.copy(), lengths)).tolist() == [4]
+    assert np.flatnonzero(sentence_ends(odds.copy(), lengths, is_bare=True)).tolist() == [1, 4]
+    assert np.flatnonzero(sentence_ends(odds.copy(), None, is_bare=True)).tolist() == [4]  # an older tokenizer
+
+
 def test_a_cut_that_costs_more_than_the_length_is_not_made() -> None:
     lengths = SentenceLengths(long=999, usual=10, excess=5)
     odds = np.full(20, -3.0)

@@ -6,13 +6,14 @@ import re
 from dataclasses import replace
 
 import numpy as np
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from easyfirst.model.tokenizer_vocabulary import SPACE, Rewriting, TokenizerVocabulary
 from easyfirst.nn.tokenizer_network import INSIDE, TOKEN_END, WORD_END
 from easyfirst.text import spans
-from easyfirst.text.spans import find_spans, whole_signs, whole_words
+from easyfirst.text.spans import find_spans, single_emoji, whole_addresses, whole_signs, whole_words
 
 SCRIPT = TokenizerVocabulary({SPACE: 30}, Rewriting({}), False)
 
@@ -50,6 +51,43 @@ def test_a_sign_is_never_parted() -> None:
     characters = SCRIPT.read(["".join(signs)])
     boundaries = whole_signs(characters, np.full(len(characters.rows), TOKEN_END))
     assert tokens_of(["".join(signs)], boundaries.tolist()) == [signs]
+
+
+@pytest.mark.parametrize("predicted", [INSIDE, WORD_END])
+def test_each_emoji_is_a_token(predicted: int) -> None:
+    texts = ["so😂😂!!!", "\U0001f468\u200d\U0001f469(👍🏽)🇩🇪🇫🇷", "I \u2764\ufe0fNY", "plain"]
+    characters = SCRIPT.read(texts)
+    boundaries = single_emoji(texts, characters, np.full(len(characters.rows), predicted))
+    assert tokens_of(texts, boundaries.tolist()) == [
+        ["so", "😂", "😂", "!!!"],
+        ["\U0001f468\u200d\U0001f469", "(", "👍🏽", ")", "🇩🇪", "🇫🇷"],
+        ["I", "\u2764\ufe0f", "NY"],
+        ["plain"],
+    ]
+
+
+@pytest.mark.parametrize(
+    ("text", "addresses"),
+    [
+        ("See https://github.com/foo/bar.", ["https://github.com/foo/bar"]),
+        ("(see www.x-y.co.uk/a_(b)), then", ["www.x-y.co.uk/a_(b)"]),
+        ("[http://a.de/?q=1&r=[2]] <ftp://b.org/c>!", ["http://a.de/?q=1&r=[2]", "ftp://b.org/c"]),
+        ("HTTP://A.DE/… and WWW.B.DE?", ["HTTP://A.DE/", "WWW.B.DE"]),
+        ("notwww.a.de http:// www. x", []),
+    ],
+)
+@pytest.mark.parametrize("predicted", [INSIDE, WORD_END, TOKEN_END])
+def test_an_address_is_one_token(text: str, addresses: list[str], predicted: int) -> None:
+    texts = ["www.before.de", text, "after"]
+    characters = SCRIPT.read(texts)
+    boundaries = whole_addresses(texts, characters, np.full(len(characters.rows), predicted)).tolist()
+    first, found, last = tokens_of(texts, boundaries)
+    assert first == ["www.before.de"]
+    assert set(addresses) <= set(found)
+    assert last == (list("after") if predicted == TOKEN_END else ["after"])
+    assert "".join(found) == text.replace(" ", "")
+    if not addresses and predicted == TOKEN_END:
+        assert found == [letter for letter in text if letter != " "]
 
 
 KNOWN = frozenset(["front", "aab", "ba\u0301", "don"])

@@ -120,6 +120,16 @@ def test_a_sentence_gets_the_same_tags_in_any_company(sentences: list[list[str]]
     assert tagger.predict(sentences, max_words=max_words) == alone
 
 
+def test_an_unknown_emoji_is_read_like_an_emoticon() -> None:
+    sentences = [*SENTENCES, Sentence.from_words(["the", ":)", "♥"], ["DET", "SYM", "NOUN"])]
+    vocabulary = TaggerVocabulary.of(sentences, min_count=1)
+    read = Tagger(TaggerModel(CONFIG, vocabulary, initial_tagger(CONFIG, vocabulary, np.random.default_rng(1))))
+    emoticon, *emoji = (scores[1] for _, scores in (read.rank(["the", form]) for form in (":)", "🎉", "👍🏽", "❤️")))
+    assert all(np.array_equal(scores, emoticon) for scores in emoji)
+    for form in ("♥", "😀a", "≠", "!", "ë"):  # known, with a letter, mathematics, punctuation, a word
+        assert not np.array_equal(read.rank(["the", form])[1][1], emoticon)
+
+
 def test_forms_of_any_length_and_script_are_tagged(tagger: Tagger) -> None:
     strange = ["a" * 100_000, "😀", "\u202eabc", "\x00", "שלום", "123", " "]
     (tags,) = tagger.predict([strange])

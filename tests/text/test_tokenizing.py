@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from itertools import product
 
@@ -17,6 +18,7 @@ from easyfirst.model.tokenizer_vocabulary import TokenizerVocabulary
 from easyfirst.text import tokenizing as module
 from easyfirst.text.sentences import MAX_SENTENCE_WORDS
 from easyfirst.text.tokenizing import Token, Tokenizer
+from tests.small_models import small_tokenizer
 from tests.text.random_tokenizers import random_model, random_tokenizer
 
 TOKENIZERS = [random_tokenizer(seed, has_inner_spaces=seed % 2 == 0) for seed in range(4)]
@@ -200,3 +202,27 @@ def test_a_long_text_without_sentence_ends_is_cut_by_length() -> None:
     sentences = Tokenizer(model).tokenize(text)
     assert 20 <= max(map(len, sentences)) <= 60
     assert_sound(text, sentences)
+
+
+@pytest.mark.issue(22)
+@pytest.mark.parametrize("unit", ["a", "word,", "a.", "a@", "漢字", "👍🏽", "(a)"])
+def test_the_work_for_text_without_spaces_grows_with_its_length(unit: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Four times the text gives the network four times the characters, and not more."""
+    tokenizer = small_tokenizer()
+    network, n_read = tokenizer._network, 0
+    read = network.read_characters
+
+    def counting(rows: np.ndarray, lengths: Sequence[int]) -> np.ndarray:
+        nonlocal n_read
+        n_read += len(rows)
+        return read(rows, lengths)
+
+    monkeypatch.setattr(type(network), "read_characters", lambda _, *arguments: counting(*arguments))
+    counts: list[int] = []
+    for n in (30_000, 120_000):
+        n_read = 0
+        text = (unit * n)[:n]
+        [sentences] = tokenizer.tokenize_all([text])
+        assert "".join(text[token.start : token.end] for tokens in sentences for token in tokens) == text
+        counts.append(n_read)
+    assert counts[1] <= 4.5 * counts[0]

@@ -6,6 +6,7 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from easyfirst.text.steps import finish
 from easyfirst.text.windows import read_in_windows, windows_of
 
 sizes = st.tuples(st.integers(1, 6), st.integers(0, 4))
@@ -37,7 +38,7 @@ def test_what_is_read_is_put_where_it_belongs(lengths: list[int], setting: tuple
         assert lengths == sorted(lengths, reverse=True)
         return np.stack([rows, rows + 0.5], axis=1)
 
-    found = read_in_windows(read, lengths, size=size, context=context, max_rows=max_rows)
+    found = finish(read_in_windows(read, lengths, size=size, context=context, max_rows=max_rows))
     np.testing.assert_array_equal(found[:, 0], np.arange(sum(lengths)))
     np.testing.assert_array_equal(found[:, 1], np.arange(sum(lengths)) + 0.5)
 
@@ -55,7 +56,7 @@ def test_windows_do_not_depend_on_other_sequences(one: list[int], other: list[in
             firsts = rows[np.cumsum(n_rows) - n_rows]
             return np.repeat(firsts - begin_of[firsts], n_rows)[:, None].astype(float)
 
-        found = read_in_windows(read, lengths, size=size, context=context, max_rows=20)
+        found = finish(read_in_windows(read, lengths, size=size, context=context, max_rows=20))
         return np.split(found[:, 0], np.cumsum(lengths)[:-1])
 
     for length, among_others in zip(one, first_rows(one + other), strict=False):

@@ -80,7 +80,7 @@ def test_a_damaged_gzip_file_is_named(tmp_path: Path, damage: str) -> None:
 
 def test_a_stream_that_fails_while_read_is_named() -> None:
     class Failing(io.BytesIO):
-        def __next__(self) -> bytes:
+        def readline(self, size: int | None = -1, /) -> bytes:
             raise OSError(errno.EIO, "Input/output error")
 
     with pytest.raises(DataError, match=r"^pipe: reading failed: Input/output error"):

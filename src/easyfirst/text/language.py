@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 import sys
 import warnings
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from itertools import chain
@@ -87,18 +88,19 @@ class Language:
     def count(self, sentences: Iterable[Sentence], before: Evidence = NOTHING) -> Evidence:
         """Count the words of a text and add them to what was counted before."""
         words, frequent, letters, unknown = before
-        for form in (form for sentence in sentences for form in sentence.forms):
+        for form, n in Counter(chain.from_iterable(sentence.forms for sentence in sentences)).items():
             normalised = normalise(form)
             if normalised in self.known:
                 n_letters = len(form) if form.isalpha() else sum(map(str.isalpha, form))
             else:
                 found = [letter for letter in form if letter.isalpha()]
                 n_letters = len(found)
-                unknown += sum(letter not in self.letters and letter.lower() not in self.letters for letter in found)
+                strange = (x for x in found if x not in self.letters and x.lower() not in self.letters)
+                unknown += n * sum(1 for _ in strange)
             if n_letters and not form[0].isupper():
-                words += 1
-                frequent += normalised in self.frequent
-            letters += n_letters
+                words += n
+                frequent += n * (normalised in self.frequent)
+            letters += n * n_letters
         return Evidence(words, frequent, letters, unknown)
 
     def problem(self, evidence: Evidence) -> str | None:

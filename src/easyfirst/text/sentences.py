@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from easyfirst.treebank.raw_text import Token
 from easyfirst.treebank.sentence import Sentence, SurfaceToken
@@ -56,20 +56,18 @@ def _sentence_of(text: str, tokens: Sequence[Token], next_start: int | None) -> 
     forms: list[str] = []
     misc: list[str] = []
     multiword: list[SurfaceToken] = []
-    for number, token in enumerate(tokens, 1):
-        follows = tokens[number].start if number < len(tokens) else next_start
-        cell = f"{'SpaceAfter=No|' * (follows == token.end)}TokenRange={token.start}:{token.end}"
-        n_before = len(forms)
-        forms += map(_in_one_line, token.words)
-        if len(token.words) == 1:
+    for (start, end, words), follows in zip(tokens, [*(token.start for token in tokens[1:]), next_start], strict=True):
+        cell = f"{'SpaceAfter=No|' if follows == end else ''}TokenRange={start}:{end}"
+        if len(words) == 1:
+            forms.append(_in_one_line(words[0]))
             misc.append(cell)
         else:
-            form = _in_one_line(text[token.start : token.end])
-            multiword.append(SurfaceToken(form, range(n_before, len(forms)), cell, True))
-            misc += ["_"] * len(token.words)
+            places = range(len(forms), len(forms) + len(words))
+            multiword.append(SurfaceToken(_in_one_line(text[start:end]), places, cell, True))
+            forms += map(_in_one_line, words)
+            misc += ["_"] * len(words)
     comment = f"# text = {_in_one_line(text[tokens[0].start : tokens[-1].end])}"
-    plain = Sentence.unannotated(forms)
-    return replace(plain, misc=tuple(misc), multiword=tuple(multiword), comments=(comment,))
+    return Sentence.unannotated(forms, misc, multiword=tuple(multiword), comments=(comment,))
 
 
 def _in_one_line(text: str) -> str:

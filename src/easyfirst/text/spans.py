@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -11,6 +13,10 @@ from easyfirst.model.word_cuts import APOSTROPHES
 from easyfirst.nn.arrays import Bools, Ints
 from easyfirst.nn.tokenizer_network import INSIDE, TOKEN_END
 
+_ADDRESS = re.compile(r"(?<!\w)(?:(?:https?|ftp)://|www\.)\w[^\s<>\"“”]*", re.IGNORECASE)
+_EMOJI = re.compile("[\U0001f000-\U0001faff]|[\u2600-\u27bf]\ufe0f")
+_OPENING = {")": "(", "]": "["}
+_AFTER_ADDRESS = ".,;:!?'’…*"
 MAX_TOKEN_CHARACTERS = 500  # a token with more, not counting white space, is split
 
 
@@ -73,6 +79,41 @@ def whole_words(text: str, characters: Characters, boundaries: Ints, vocabulary:
         is_whole = word in whole or (cuts is not None and word not in cuts)
         if is_whole and not set(beside) & set(APOSTROPHES):
             boundaries[first : after - 1] = INSIDE
+    return boundaries
+
+
+def whole_addresses(texts: Sequence[str], characters: Characters, boundaries: Ints) -> Ints:
+    """Return the predictions with each web address as one token. Punctuation after it is not part of it."""
+    boundaries = boundaries.copy()
+    begin = 0
+    for text in texts:
+        for match in _ADDRESS.finditer(text) if "://" in text or "www." in text.lower() else ():
+            address = match[0].rstrip(_AFTER_ADDRESS)
+            while (opening := _OPENING.get(address[-1])) and address.count(opening) < address.count(address[-1]):
+                address = address[:-1].rstrip(_AFTER_ADDRESS)
+            first, last = np.searchsorted(
+                characters.positions, [begin + match.start(), begin + match.start() + len(address) - 1]
+            ).tolist()
+            boundaries[first:last], boundaries[last] = INSIDE, TOKEN_END
+            if match.start():
+                boundaries[first - 1] = TOKEN_END
+        begin += len(text)
+    return boundaries
+
+
+def single_emoji(texts: Sequence[str], characters: Characters, boundaries: Ints) -> Ints:
+    """Return the predictions with each emoji as one token, whatever is next to it."""
+    boundaries = boundaries.copy()
+    starts = np.append(np.flatnonzero(~characters.is_bound), len(boundaries))  # of grapheme clusters
+    begin = 0
+    for text in texts:
+        for match in () if text.isascii() else _EMOJI.finditer(text):
+            row = int(np.searchsorted(characters.positions, begin + match.start()))
+            if not characters.is_bound[row]:
+                boundaries[starts[np.searchsorted(starts, row, side="right")] - 1] = TOKEN_END
+                if match.start():
+                    boundaries[row - 1] = TOKEN_END
+        begin += len(text)
     return boundaries
 
 

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import math
+import unicodedata
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from operator import itemgetter
 from typing import Any
 
 import numpy as np
@@ -21,6 +22,7 @@ from easyfirst.treebank.sentence import Sentence
 
 MAX_SCRIPTS = 8  # the number of lemma scripts tried for an unknown word
 KNOWN_LEMMA = 3.0  # the bonus of a lemma that is a known word, in units of log-probability
+EMOTICON = ":)"
 MAX_BATCH_WORDS = 2048  # the most words in a batch, unless a single sentence has more
 Tags = Mapping[str, tuple[str, ...]]  # for each column, the values of the words of a sentence
 
@@ -107,11 +109,19 @@ class Tagger:
         """Return each member's vectors for the words of sentences, longest first."""
         vocabulary, vectors = self.model.vocabulary, self.model.vectors
         lengths = list(map(len, sentences))
-        forms, numbers = distinct_forms([form for sentence in sentences for form in sentence])
+        words = [form for sentence in sentences for form in sentence]
+        forms, numbers = distinct_forms([form if form.isascii() else self._readable(form) for form in words])
         ids = TaggerIds(vocabulary.word_ids(forms)[numbers], numbers)
         external = None if vectors is None else look_up(vectors, forms)
         spelling = spelling_of(forms, vocabulary.characters)
         return [network.encode(ids, lengths, external, spelling) for network in self._networks]
+
+    def _readable(self, form: str) -> str:
+        """Return the form that is read for a word. An emoji that the treebank lacks is read like an emoticon."""
+        if form[:1].isalnum() or not is_emoji(form):
+            return form
+        words = self.model.vocabulary.words
+        return EMOTICON if form not in words and EMOTICON in words else form
 
     def _scores(self, encoded: Sequence[Floats]) -> dict[str, Floats]:
         """Return the scores of all values of each column, except for lemmas, given each member's vectors."""
@@ -137,13 +147,24 @@ class Tagger:
         vocabulary, vectors = self.model.vocabulary, self.model.vectors
         scripts = vocabulary.outputs["lemmas"]
         rows: Mapping[str, int] = {} if vectors is None else vectors.rows
-        found: list[tuple[float, str]] = []
+        found, best_score = form, -math.inf
         for number in best:
+            score = float(scores[number])
+            if score + KNOWN_LEMMA <= best_score:  # neither this one nor any that follows can be better
+                break
             if (lemma := apply_script(form, scripts[number])) is not None:
                 word = lemma.lower()
                 is_known = word in vocabulary.lemmas or word in vocabulary.words or word in rows
-                found.append((float(scores[number]) + KNOWN_LEMMA * is_known, lemma))
-        return max(found, key=itemgetter(0))[1] if found else form
+                score += KNOWN_LEMMA * is_known
+                if score > best_score:
+                    found, best_score = lemma, score
+        return found
+
+
+def is_emoji(form: str) -> bool:
+    """Return whether a word consists of pictographs, and of the characters that join and modify them."""
+    categories = set(map(unicodedata.category, form))
+    return "So" in categories and categories <= {"So", "Sk", "Mn", "Me", "Cf"}
 
 
 def without_tags(sentences: Iterable[Sentence], tagger: Tagger | None, name: str) -> Iterator[Sentence]:

@@ -26,7 +26,8 @@ from easyfirst.text.lines import unwrap
 from easyfirst.text.long_sentences import sentence_ends
 from easyfirst.text.part_networks import tokenizer_network
 from easyfirst.text.sentences import TokenizedText, cut
-from easyfirst.text.spans import Spans, find_spans, whole_signs, whole_words
+from easyfirst.text.spans import Spans, find_spans, single_emoji, whole_addresses, whole_signs, whole_words
+from easyfirst.text.steps import Steps, finish
 from easyfirst.text.windows import read_in_windows
 from easyfirst.treebank.raw_text import Token
 
@@ -37,6 +38,8 @@ MAX_BATCH = 8000  # the most characters in a batch, which bounds the memory
 CHARACTER_WINDOW = {"size": 400, "context": 25}
 TOKEN_WINDOW = {"size": 100, "context": 20}
 _NOT_SPACE = re.compile(r"\S")
+_MARK = re.compile(r"[^\w\s'’-]")
+MIN_BARE = 8  # tokens; a shorter piece without punctuation may be a heading
 _PARAGRAPH_END = re.compile(r"\n\s*\n|\u2029")
 _LINE_ENDS = dict.fromkeys(map(ord, "\r\v\f\x85\u2028"), "\n")  # what else ends a line
 
@@ -88,6 +91,19 @@ class Tokenizer:
 
     def tokenize_all(self, texts: Sequence[str]) -> list[Sentences]:
         """Return the sentences of each text. Each is tokenized independently of the others."""
+        return finish(self._sentence_steps(texts))
+
+    def tokenize_texts(self, texts: Sequence[str], *, one_sentence: bool = False) -> list[TokenizedText]:
+        """Tokenize texts; with ``one_sentence`` each text is one sentence, cut only if it is too long."""
+        return finish(self.text_steps(texts, one_sentence=one_sentence))
+
+    def text_steps(self, texts: Sequence[str], *, one_sentence: bool = False) -> Steps[list[TokenizedText]]:
+        """Tokenize texts as :meth:`tokenize_texts` does, in steps. A step reads some thousand characters."""
+        pairs = zip(texts, (yield from self._sentence_steps(texts)), strict=True)
+        found = [TokenizedText(text, tuple(map(tuple, sentences))) for text, sentences in pairs]
+        return [text.joined() for text in found] if one_sentence else found
+
+    def _sentence_steps(self, texts: Sequence[str]) -> Steps[list[Sentences]]:
         reads_lines = self.model.vocabulary.reads_lines
         paragraphs = [list(_paragraphs_of(text, reads_lines=reads_lines)) for text in texts]
         waiting = [paragraph for of_text in paragraphs for paragraph in of_text][::-1]
@@ -98,30 +114,27 @@ class Tokenizer:
                 paragraph = waiting.pop()
                 batch.append((paragraph, paragraph.piece))
                 n += len(batch[-1][1])
-            self._read(batch)
+            yield from self._read(batch)
             waiting += [paragraph for paragraph, _ in batch if paragraph.begin < paragraph.end]
         return [[sentence for paragraph in of_text for sentence in paragraph.sentences] for of_text in paragraphs]
 
-    def tokenize_texts(self, texts: Sequence[str], *, one_sentence: bool = False) -> list[TokenizedText]:
-        """Tokenize texts; with ``one_sentence`` each text is one sentence, cut only if it is too long."""
-        pairs = zip(texts, self.tokenize_all(texts), strict=True)
-        found = [TokenizedText(text, tuple(map(tuple, sentences))) for text, sentences in pairs]
-        return [text.joined() for text in found] if one_sentence else found
-
-    def _read(self, batch: Sequence[tuple[_Paragraph, str]]) -> None:
-        """Read a piece of each paragraph."""
+    def _read(self, batch: Sequence[tuple[_Paragraph, str]]) -> Steps[None]:
+        """Read a piece of each paragraph, in steps."""
         vocabulary = self.model.vocabulary
-        characters = vocabulary.read([piece for _, piece in batch])
-        h = read_in_windows(
+        pieces = [piece for _, piece in batch]
+        characters = vocabulary.read(pieces)
+        h = yield from read_in_windows(
             lambda rows, lengths: self._network.read_characters(characters.rows[rows], lengths),
             characters.lengths,
             **CHARACTER_WINDOW,
         )
         boundaries = whole_signs(characters, self._network.score_boundaries(h).argmax(axis=1))
-        boundaries = whole_words("".join(piece for _, piece in batch), characters, boundaries, vocabulary)
+        boundaries = whole_words("".join(pieces), characters, boundaries, vocabulary)
+        if vocabulary.reads_lines:  # older tokenizers work as they did
+            boundaries = whole_addresses(pieces, characters, single_emoji(pieces, characters, boundaries))
         spans = find_spans(characters, boundaries, has_inner_spaces=vocabulary.has_inner_spaces)
         vectors = span_states(NUMPY, h, spans.first, spans.last)
-        scores = read_in_windows(
+        scores = yield from read_in_windows(
             lambda rows, lengths: self._network.score_tokens(vectors[rows], lengths),
             spans.lengths,
             **TOKEN_WINDOW,
@@ -129,7 +142,8 @@ class Tokenizer:
         tokens = self._tokens_of(batch, characters, boundaries, spans, scores[:, REWRITTEN] > 0)
         begin = 0
         for (paragraph, piece), n in zip(batch, spans.lengths, strict=True):
-            is_end = sentence_ends(scores[begin : begin + n, SENTENCE_END], vocabulary.lengths)
+            is_bare = n >= MIN_BARE and not _MARK.search(piece)
+            is_end = sentence_ends(scores[begin : begin + n, SENTENCE_END], vocabulary.lengths, is_bare=is_bare)
             paragraph.accept(_sentences_of(tokens[begin : begin + n], is_end), piece)
             begin += n
 

@@ -13,9 +13,10 @@ import numpy as np
 
 from easyfirst.nn.arrays import Floats, Ints
 from easyfirst.nn.sequences import longest_first
+from easyfirst.text.steps import Steps
 
 Reader = Callable[[Ints, list[int]], Floats]  # takes row numbers and the lengths of windows, returns one row for each
-MAX_ROWS = 16_384  # the most rows that are read in lock step
+MAX_ROWS = 8_192  # the most rows that are read in lock step, which is one step
 
 
 class Window(NamedTuple):
@@ -40,8 +41,9 @@ def windows_of(begin: int, length: int, *, size: int, context: int) -> Iterator[
 
 def read_in_windows(
     read: Reader, lengths: Sequence[int], *, size: int, context: int, max_rows: int = MAX_ROWS
-) -> Floats:
-    """Return the outputs of ``read`` for all rows of concatenated sequences, read in batches of up to ``max_rows``."""
+) -> Steps[Floats]:
+    """Return, in steps, the outputs of ``read`` for all rows of concatenated sequences. A step reads a batch of up to
+    ``max_rows``."""
     windows: list[Window] = []
     begin = 0
     for length in lengths:
@@ -49,13 +51,15 @@ def read_in_windows(
         begin += length
     found: Floats | None = None
     for batch in longest_first([window.end - window.begin for window in windows], max_rows=max_rows):
-        begins, ends, kept_begins, kept_ends = np.array([windows[number] for number in batch], dtype=np.int64).T
-        sizes, n_kept = ends - begins, kept_ends - kept_begins
+        begins, ends, kept_begins, kept_ends = np.array([windows[number] for number in batch], dtype=np.intp).T
+        sizes = ends - begins
         values = read(_ranges(begins, sizes), sizes.tolist())
         if found is None:
             found = np.empty((begin, values.shape[1]), dtype=values.dtype)
         places = np.cumsum(sizes) - sizes + kept_begins - begins
-        found[_ranges(kept_begins, n_kept)] = values[_ranges(places, n_kept)]
+        for start, place, n in np.stack([kept_begins, places, kept_ends - kept_begins], axis=1).tolist():
+            found[start : start + n] = values[place : place + n]  # slices are copied faster than rows by number
+        yield
     assert found is not None, "there is at least one sequence"
     return found
 

@@ -18,7 +18,7 @@ from typing import NoReturn
 
 from easyfirst.errors import DataError
 from easyfirst.treebank.sentence import Lines, Sentence, SurfaceToken
-from easyfirst.treebank.streams import BYTE_ORDER_MARK, decode, open_file, read_lines
+from easyfirst.treebank.streams import BYTE_ORDER_MARK, check_block, decode, open_file, read_lines
 
 N_COLUMNS = 10
 MULTIWORD_ID = re.compile(r"([1-9][0-9]{0,8})-([1-9][0-9]{0,8})")
@@ -49,11 +49,14 @@ class ConlluReader(Iterator[Sentence]):
         prefix: list[bytes] = []
         block: list[bytes] = []
         first, has_tokens = 1, False  # the line where the block starts, and whether it is a sentence
+        size = 0
         for number, line in enumerate(chain(lines, [b""]), 1):  # the end of the stream also ends a block
             if number == 1 and line.startswith(BYTE_ORDER_MARK):
                 prefix, line = [BYTE_ORDER_MARK], line.removeprefix(BYTE_ORDER_MARK)
             block.append(line)
+            size += len(line)
             if line.rstrip(b"\r\n"):
+                check_block(size, name, first)
                 has_tokens = has_tokens or not line.startswith(b"#")
                 continue
             if has_tokens:
@@ -61,7 +64,7 @@ class ConlluReader(Iterator[Sentence]):
                 prefix = []
             else:
                 prefix += block
-            block, first, has_tokens = [], number + 1, False
+            block, first, has_tokens, size = [], number + 1, False, 0
         self.trailer = b"".join(prefix)
 
 
@@ -90,7 +93,8 @@ def _parse_block(block: bytes, *, prefix: bytes, name: str, line: int) -> Senten
     if not words:
         raise DataError("this sentence has no words; give it at least one or remove it", source=name, line=line)
     if multiword and (end := multiword[-1].words.stop) > len(words):
-        message = f"the multiword token ends at word {end} but the sentence has {len(words)} words; correct its ID"
+        n_words = f"{len(words)} word{'s' * (len(words) != 1)}"
+        message = f"the multiword token ends at word {end} but the sentence has {n_words}; correct its ID"
         raise DataError(message, source=name, line=multiword[-1].line)
     empty = ("_",) * len(words)  # one tuple for all columns without values
     columns = [empty if column == empty else column for column in zip(*words, strict=True)]
@@ -115,7 +119,7 @@ def _parse_heads(cells: tuple[str, ...], rows: Sequence[int], *, name: str, line
             raise DataError(f"HEAD is {cell!r}; it must be a word's ID, 0 or _", source=name, line=line + row)
         heads.append(head := int(cell))
         if head > n:
-            message = f"HEAD is {head} but the sentence has {n} words; correct it or write _"
+            message = f"HEAD is {head} but the sentence has {n} word{'s' * (n != 1)}; correct it or write _"
             raise DataError(message, source=name, line=line + row)
     return tuple(heads)
 

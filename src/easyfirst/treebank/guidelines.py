@@ -87,7 +87,7 @@ def is_relation(name: str) -> bool:
 
 def follows_ud(relations: Iterable[str], tags: Iterable[str], root_relation: str) -> bool:
     """Return whether an inventory of relations and UPOS tags is that of Universal Dependencies."""
-    return root_relation == "root" and all(map(is_relation, relations)) and TAGS.issuperset(tags)
+    return root_relation == "root" and all(map(is_relation, relations)) and TAGS.issuperset({*tags} - {"_"})
 
 
 def takes_tag(relation: str, tag: str) -> bool:

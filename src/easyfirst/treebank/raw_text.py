@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from easyfirst.errors import ConfigError, DataError
 from easyfirst.treebank.misc import entries
@@ -21,8 +22,7 @@ _NEW_PARAGRAPH = re.compile(r"#[ \t]*new(par|doc)\b")
 _NEW_DOCUMENT = re.compile(r"#[ \t]*newdoc\b")
 
 
-@dataclass(frozen=True, slots=True)
-class Token:
+class Token(NamedTuple):
     """A token and its position in a text: ``text[start:end]``."""
 
     start: int
@@ -53,6 +53,12 @@ def read_paragraphs(treebank: Iterable[Sentence], *, spaces: str = "given") -> l
     return [_read_paragraph(paragraph, spaces) for paragraph in paragraphs]
 
 
+def read_text(sentence: Sentence) -> Paragraph:
+    """Return the text of one sentence. If neither ``# text`` nor ``SpaceAfter=No`` marks white space, there is a space
+    between any two tokens."""
+    return _read_paragraph([sentence], "given")
+
+
 def spaces_of(sentences: Sequence[Sentence]) -> str:
     """Return how the spaces of a treebank are known: one of ``SPACES``. A treebank marks them if a sentence has a
     ``# text`` comment or ``SpaceAfter=No``."""
@@ -69,6 +75,16 @@ def is_new_document(sentence: Sentence) -> bool:
 def raw_text(paragraphs: Iterable[Paragraph]) -> str:
     """Return the text of all paragraphs, separated by blank lines."""
     return "\n\n".join(paragraph.text for paragraph in paragraphs)
+
+
+def surface_text(sentence: Sentence) -> str:
+    """Return the text of a sentence from its forms and ``SpaceAfter=No``.
+
+    >>> surface_text(Sentence.from_words(["The", "fox"]))
+    'The fox'
+    """
+    parts = [(token.form, " " * _has_space_after(token)) for token in sentence.surface_tokens]
+    return "".join(form + space for form, space in parts[:-1]) + parts[-1][0]
 
 
 def _has_comment(sentence: Sentence, pattern: re.Pattern[str]) -> bool:

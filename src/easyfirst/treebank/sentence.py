@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass, field, replace
 from operator import attrgetter
+from typing import Any
 
 from easyfirst.errors import InputError
 from easyfirst.treebank.misc import with_entries
@@ -53,6 +54,7 @@ class Lines:
     block: bytes  # including the empty line that ends the sentence, if there is one
     rows: tuple[int, ...]  # the word lines, counted from 0
     columns: Columns = field(compare=False)
+    in_file: bool = True  # False: they were made from a row of a table, of which the sentence's line is the number
 
     def with_columns(self, columns: Columns) -> bytes:
         """Return the lines with the values of these columns; a cell whose value is the same keeps its bytes."""
@@ -123,10 +125,19 @@ class Sentence:
         return tagged.with_tree(unknown if heads is None else heads, unknown if relations is None else relations)
 
     @classmethod
-    def unannotated(cls, forms: Sequence[str]) -> Sentence:
+    def unannotated(
+        cls,
+        forms: Sequence[str],
+        misc: Sequence[str] | None = None,
+        *,
+        multiword: tuple[SurfaceToken, ...] = (),
+        comments: tuple[str, ...] = (),
+    ) -> Sentence:
         """Make a sentence of valid forms without tags and tree."""
         empty, unknown = ("_",) * len(forms), (None,) * len(forms)
-        return cls(tuple(forms), empty, empty, empty, empty, unknown, unknown, empty, empty)
+        last = empty if misc is None else tuple(misc)
+        columns = (tuple(forms), empty, empty, empty, empty, unknown, unknown, empty, last)
+        return cls(*columns, multiword=multiword, comments=comments)
 
     def __len__(self) -> int:
         return len(self.forms)
@@ -169,7 +180,9 @@ class Sentence:
 
     def word_line(self, i: int) -> int | None:
         """Return the line of ``words[i]`` in its file, or None if it comes from no file."""
-        return self.line if self.line is None or self.lines is None else self.line + self.lines.rows[i]
+        if self.line is None or self.lines is None or not self.lines.in_file:
+            return self.line
+        return self.line + self.lines.rows[i]
 
     def with_tree(
         self, heads: Sequence[int | None], relations: Sequence[str | None], *, deps: bool = False
@@ -217,6 +230,12 @@ class Sentence:
     def to_bytes(self) -> bytes:
         """Return the sentence as CoNLL-U; what was read and not changed comes back byte for byte."""
         return self.prefix + (self._new_lines() if self.lines is None else self.lines.with_columns(self.columns))
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Pickle the bytes that the sentence was read from, or its columns, and what was changed."""
+        from easyfirst.treebank.pickling import pack_sentence, restore_sentence  # which imports this module
+
+        return restore_sentence, pack_sentence(self)
 
     def _new_lines(self) -> bytes:
         first_words = {token.words.start + 1: token for token in self.multiword}
