@@ -17,6 +17,7 @@ import pytest
 from easyfirst.errors import ConfigError
 from easyfirst.native import library
 from easyfirst.native.library import PRECISIONS, Core, find_core
+from tests.patience import PATIENCE
 
 ALL_PRECISIONS = tuple(PRECISIONS)
 BYTES = ("int8", "int8-fast")
@@ -72,7 +73,7 @@ def run_python(code: str, **environment: str) -> subprocess.CompletedProcess[str
         capture_output=True,
         text=True,
         check=False,
-        timeout=300,
+        timeout=PATIENCE,
     )
 
 

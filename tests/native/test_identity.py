@@ -145,4 +145,5 @@ def test_tags_do_not_depend_on_other_sentences(precision: str) -> None:
     sentences = [Sentence.from_words(sentence.forms) for sentence in read_conllu(TREEBANK)]
     together = tagger.tag(sentences)
     assert [tagger.tag([sentence])[0] for sentence in sentences] == together
-    assert all("_" not in tags_of(sentence, kind) for sentence in together for kind in tagger.kinds)
+    kinds = [kind for kind in tagger.kinds if kind != "feats"]  # where a word may have none
+    assert all("_" not in tags_of(sentence, kind) for sentence in together for kind in kinds)

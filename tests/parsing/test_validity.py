@@ -210,6 +210,14 @@ class TestChanges:
         assert tree.changes == (Change(1, 2, "advmod", "NOUN"),)
         assert obey(noun, scores, noun, NOUN=0, ADV=adverb).relations[0] == "obl"  # a given tag stays
 
+    def test_a_mark_is_punctuation_or_a_symbol(self) -> None:
+        mark = words(('"', "PUNCT", 2, "iobj"), ("left", "VERB", 0, "root"))
+        untagged, scores = mark.with_tags(upos=["_", "_"]), scored(mark, iobj=9, punct=1)
+        assert obey(mark, scores, untagged, PUNCT=0, PRON=-1, SYM=-99).relations[0] == "punct"
+        assert obey(mark, scores, untagged, PUNCT=0, PRON=-9, SYM=-1).upos[0] == "SYM"
+        word = words(("x", "PUNCT", 2, "iobj"), ("left", "VERB", 0, "root"))
+        assert obey(word, scores, untagged, PUNCT=0, PRON=-1, SYM=-9).upos[0] == "PRON"
+
     def test_words_without_tags_are_judged_by_the_tree_alone(self) -> None:
         bare = words(("a", "_", 2, "conj"), ("b", "_", 0, "root"))
         assert obey(bare, scored(bare, conj=3, punct=2, obj=1)).relations[0] == "punct"
@@ -238,6 +246,7 @@ def test_other_schemes_are_left_alone() -> None:
         return ParserVocabulary({}, np.zeros(1, np.int64), {"upos": dict.fromkeys(tags, 1)}, tuple(relations), root)
 
     assert Validity.of(vocabulary(["nsubj", "nmod:poss"], ["NOUN", "VERB"])) is not None
+    assert Validity.of(vocabulary(["nsubj"], ["NOUN", "_"])) is not None
     assert Validity.of(vocabulary(["nsubj", "pobj"])) is None
     assert Validity.of(vocabulary(["SBJ", "OBJ"])) is None
     assert Validity.of(vocabulary(["nsubj"], ["NOUN", "VVFIN"])) is None

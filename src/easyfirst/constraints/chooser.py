@@ -39,13 +39,13 @@ class ConstrainedChooser:
         """``lengths``: longest first, as in the batch. ``choose``: selects among the allowed actions."""
         self._choose = choose
         outside = sum(lengths)
-        self._heads = np.full(outside + 1, FREE, dtype=np.int64)
+        self._heads = np.full(outside + 1, FREE, dtype=np.intp)
         """The row of each word's fixed head, ``outside`` for a fixed root."""
-        self._relations = np.full(outside + 1, FREE, dtype=np.int64)
+        self._relations = np.full(outside + 1, FREE, dtype=np.intp)
         """The fixed relation of each word: the first of the labels that it may have."""
         self._labels: dict[int, tuple[int, ...]] = {}
         """All labels of a fixed relation, by the first."""
-        self._brackets = np.zeros(outside + 1, dtype=np.int64)
+        self._brackets = np.zeros(outside + 1, dtype=np.intp)
         """The innermost open bracket of each pending word, numbered within its sentence."""
         self._sentences: dict[int, _Sentence] = {}
         start = 0

@@ -28,7 +28,7 @@ class Packing:
     @classmethod
     def of(cls, lengths: Sequence[int]) -> Packing:
         """Pack sequences of these lengths, longest first."""
-        sizes = np.asarray(lengths, dtype=np.int64)
+        sizes = np.asarray(lengths, dtype=np.intp)
         starts = np.cumsum(sizes) - sizes
         times = np.arange(sizes[0] if len(sizes) else 0)
         alive = times[:, None] < sizes[None, :]  # (time, sequence)

@@ -3,6 +3,9 @@
 A node's *state* is the pair of its two RNN states. Attaching a modifier advances one of the two by
 enc(modifier) = tanh(W^e (c ∘ relation) + b), so the modifiers are read from the head outward.
 
+Encoders of finished trees (``tree_levels``) may also read them inward, the head last, or in both directions. Then a
+second pair of RNNs reads inward, and c = e_l ∘ e_r is followed by the e_l and e_r of the second pair.
+
 Without tree layers (the paper's baseline) a node is its head's vector: its state is v_i and never changes.
 """
 
@@ -20,17 +23,23 @@ LEFT, RIGHT = 0, 1  # a modifier's side of its head; also an action's direction,
 class TreeWeights:
     """RNN_L and RNN_R, the relation embeddings, W^e and b, and the vector that pads the pending list."""
 
-    padding: Array  # (vector_dim,)
+    padding: Array  # (vector_dim,); None in encoders of finished trees, which have no pending list
     layers: tuple[rnn.Layer, ...]
     cell: rnn.Cell
-    relations: Array | None  # (n_relations, relation_dim)
-    encode: Array | None  # (2 * tree_dim + relation_dim, vector_dim)
+    relations: Array | None  # (n_relations, relation_dim); None: relations are not read
+    encode: Array | None  # (node_dim + relation_dim, vector_dim)
     bias: Array | None  # (vector_dim,)
+    inward: tuple[rnn.Layer, ...] = ()  # the second pair of RNNs, of bidirectional encoders
 
     @property
     def output_dim(self) -> int:
         """The width of e_l, and of e_r (without layers: of half of v_i)."""
         return self.layers[-1].dim if self.layers else int(self.padding.shape[0]) // 2
+
+    @property
+    def node_dim(self) -> int:
+        """The width of c."""
+        return (4 if self.inward else 2) * self.output_dim
 
 
 def leaf_states(xp: Namespace, weights: TreeWeights, vectors: Array) -> Array:
@@ -46,17 +55,20 @@ def relation_table(xp: Namespace, weights: TreeWeights) -> Array:
     assert weights.relations is not None
     assert weights.encode is not None
     assert weights.bias is not None
-    return xp.matmul(weights.relations, weights.encode[2 * weights.output_dim :]) + weights.bias
+    return xp.matmul(weights.relations, weights.encode[weights.node_dim :]) + weights.bias
 
 
 def encode_modifiers(xp: Namespace, weights: TreeWeights, c: Array, relations: Array) -> Array:
-    """Return enc of finished subtrees: c (rows, 2 * tree_dim), rows of :func:`relation_table` -> (rows, vector_dim)."""
+    """Return enc of finished subtrees: c (rows, node_dim), rows of :func:`relation_table` -> (rows, vector_dim)."""
     assert weights.encode is not None
-    z = xp.matmul(c, weights.encode[: 2 * weights.output_dim])
+    z = xp.matmul(c, weights.encode[: weights.node_dim])
     z += relations
     return xp.tanh(z)
 
 
-def attach(xp: Namespace, weights: TreeWeights, state: Array, encoded: Array, *, side: int) -> Array:
-    """Return the heads' states on one side after each takes a modifier there: (rows, state) -> (rows, state)."""
-    return rnn.advance(xp, weights.cell, weights.layers, encoded, state, side=side)
+def attach(
+    xp: Namespace, weights: TreeWeights, state: Array, encoded: Array, *, side: int, inward: bool = False
+) -> Array:
+    """Return the heads' states on one side after each takes a modifier there: (rows, state) -> (rows, state). With
+    ``inward``, these are states of the second pair of RNNs."""
+    return rnn.advance(xp, weights.cell, weights.inward if inward else weights.layers, encoded, state, side=side)

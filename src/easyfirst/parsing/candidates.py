@@ -25,7 +25,7 @@ class Grid:
         """Lay out the grid of a batch."""
         n_sentences, outside, width = len(pending.lengths), pending.outside, int(pending.lengths[0])
         sentence = np.repeat(np.arange(n_sentences), pending.lengths)
-        pairs = np.empty(outside + 1, dtype=np.int64)
+        pairs = np.empty(outside + 1, dtype=np.intp)
         pairs[:outside] = np.arange(outside) - pending.starts[sentence] + sentence * width
         pairs[outside] = n_sentences * width
         return cls(width, pairs, 2 * pairs)
@@ -64,7 +64,7 @@ class Candidates:
             grid,
             scores=np.zeros((pending.outside + 1, 2 * n_relations), dtype=np.float32),
             best=np.full((grid.n_pairs, 2), -np.inf, dtype=np.float32),
-            relations=np.zeros((grid.n_pairs, 2), dtype=np.int64),
+            relations=np.zeros((grid.n_pairs, 2), dtype=np.intp),
         )
 
     def select(self, sentences: Ints) -> Candidates:

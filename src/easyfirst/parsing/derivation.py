@@ -96,7 +96,7 @@ class BatchSteps:
     @classmethod
     def before(cls, lengths: Sequence[int]) -> BatchSteps:
         """Return the record of a batch without any step."""
-        array = np.asarray(lengths, dtype=np.int64)
+        array = np.asarray(lengths, dtype=np.intp)
         return cls(np.cumsum(array) - array, array)
 
     def append(self, h: Ints, m: Ints, actions: Actions) -> None:

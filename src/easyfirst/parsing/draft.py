@@ -128,7 +128,7 @@ class Draft:
         return None, math.inf
 
     def best_tag(self, m: int, rank: RankTags) -> tuple[str | None, float]:
-        """Return the best-scored other tag of a word in the same way."""
+        """Return the best-scored other tag of a word in the same way. A punctuation mark can only be a symbol."""
         if self._ranks is None:
             tags, found = rank(self._sentence.forms)
             self._ranks = list(tags), found
@@ -137,8 +137,9 @@ class Draft:
         if "ExtPos" in self._features[m] or old not in names:
             return None, math.inf
         row = scores[m - 1]
+        is_mark = old == "PUNCT" and not any(map(str.isalnum, self._sentence.forms[m - 1]))
         for number in _best_first(row):
-            if names[number] == old:
+            if names[number] == old or (is_mark and names[number] != "SYM"):
                 continue
             self.upos[m] = names[number]
             is_good = self._is_good(m)

@@ -92,14 +92,21 @@ class NumpyEngine:
 
     def encode(self, sentences: Sequence[Sentence]) -> npt.NDArray[np.float32]:
         """Return v_i of each word by every member, side by side."""
-        parts: list[Floats] = []
-        with overflow_is_fine():
-            for begin in range(0, len(sentences), ENCODED_AT_ONCE):
-                part = sentences[begin : begin + ENCODED_AT_ONCE]
-                packing, ids = Packing.of([len(sentence) for sentence in part]), self._vocabulary.encode(part)
-                found = [encode_words(NUMPY, network.words, ids, packing) for network in self._networks]
-                parts.append(found[0] if len(found) == 1 else np.concatenate(found, axis=1))
-        return np.concatenate(parts)
+        return encode_sentences(self._vocabulary, self._networks, sentences)
+
+
+def encode_sentences(
+    vocabulary: ParserVocabulary, networks: Sequence[Network], sentences: Sequence[Sentence]
+) -> npt.NDArray[np.float32]:
+    """Return v_i of each word by every network, side by side. Longer sentences come first."""
+    parts: list[Floats] = []
+    with overflow_is_fine():
+        for begin in range(0, len(sentences), ENCODED_AT_ONCE):
+            part = sentences[begin : begin + ENCODED_AT_ONCE]
+            packing, ids = Packing.of([len(sentence) for sentence in part]), vocabulary.encode(part)
+            found = [encode_words(NUMPY, network.words, ids, packing) for network in networks]
+            parts.append(found[0] if len(found) == 1 else np.concatenate(found, axis=1))
+    return np.concatenate(parts)
 
 
 class MarginRecorder:

@@ -39,12 +39,12 @@ class Gold:
         """Convert 1-based heads (0 = root) and relation numbers (the root's is ignored), sentence by sentence. Either
         may be NOT_ANNOTATED."""
         outside = sum(map(len, heads))
-        head_rows = np.full(outside + 1, outside, dtype=np.int64)
-        relation_ids = np.zeros(outside + 1, dtype=np.int64)
+        head_rows = np.full(outside + 1, outside, dtype=np.intp)
+        relation_ids = np.zeros(outside + 1, dtype=np.intp)
         start = 0
         for sentence_heads, sentence_relations in zip(heads, relations, strict=True):
             end = start + len(sentence_heads)
-            ids = np.asarray(sentence_heads, dtype=np.int64)
+            ids = np.asarray(sentence_heads, dtype=np.intp)
             head_rows[start:end] = rows_of_heads(ids, start, outside)
             relation_ids[start:end] = sentence_relations
             start = end

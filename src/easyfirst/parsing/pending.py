@@ -27,7 +27,7 @@ class Pending:
     __slots__ = ("lengths", "next", "outside", "previous", "starts")
 
     def __init__(self, lengths: Sequence[int] | Ints) -> None:
-        self.lengths = np.asarray(lengths, dtype=np.int64)  # (n_sentences,)
+        self.lengths = np.asarray(lengths, dtype=np.intp)  # (n_sentences,)
         self.starts = np.cumsum(self.lengths) - self.lengths  # (n_sentences,) row of the first word
         self.outside = int(self.lengths.sum())
         self.next = np.arange(1, self.outside + 2)  # (n_rows + 1,)
