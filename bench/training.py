@@ -37,7 +37,7 @@ from easyfirst.training.checkpoint import load_checkpoint
 from easyfirst.training.data import Job, TrainingData
 from easyfirst.training.optimizer import Optimizer
 from easyfirst.training.parser_task import ParserTask
-from easyfirst.training.pipeline import FOLDER
+from easyfirst.training.run_folders import FOLDER
 from easyfirst.training.training_loop import Silent, TrainingLoop
 
 PHASES = ("early", "late")
@@ -84,7 +84,7 @@ def measure(train: Path, dev: Path, run: Path, *, is_late: bool) -> dict[str, An
     watch.wrap(torch.Tensor, "backward", "backward")
     watch.wrap(Optimizer, "step", "update")
     started = time.process_time()
-    stats = loop.train_epoch(Silent())
+    stats = loop.train_epoch(Silent(), len(loop.history) + 1)
     seconds = time.process_time() - started
     watch.seconds["other"] = seconds - sum(watch.seconds.values())
     return {

@@ -12,7 +12,8 @@ import safetensors.numpy
 from easyfirst.model.parser_config import ParserConfig, preset
 from easyfirst.parser import load
 from easyfirst.training.data import DataReport, Job
-from easyfirst.training.pipeline import FOLDER, PARSER, PipelineConfig, train_pipeline
+from easyfirst.training.pipeline import PipelineConfig, train_pipeline
+from easyfirst.training.run_folders import FOLDER, PARSER
 from easyfirst.training.training_loop import METRICS
 from easyfirst.treebank.conllu import read_conllu
 from easyfirst.treebank.scores import Scores, score
@@ -43,11 +44,15 @@ class Listener:
         self.seen: list[tuple[int, Mapping[str, Any]]] = []
         self.metrics: list[dict[str, Any]] = []
         self.best: list[bool] = []
+        self.notes: list[str] = []
         self._on_batch = on_batch
 
     def data(self, report: DataReport) -> None:
         self.calls.append("data")
         self.report = report
+
+    def note(self, text: str) -> None:
+        self.notes.append(text)
 
     def part(self, name: str, n_epochs: int) -> Listener:
         assert name == PARSER
@@ -57,6 +62,9 @@ class Listener:
         self.calls.append(f"batch {epoch}")
         self.seen.append((epoch, {**stats, "done": done}))
         self._on_batch(epoch, stats)
+
+    def stalled(self, best_epoch: int) -> None:
+        self.calls.append(f"stalled since {best_epoch}")
 
     def epoch_end(self, metrics: dict[str, Any], *, is_best: bool) -> None:
         self.calls.append(f"end {metrics['epoch']}")

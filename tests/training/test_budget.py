@@ -10,7 +10,7 @@ import pytest
 
 from easyfirst.errors import ConfigError, DataError
 from easyfirst.model.parser_config import TrainingConfig, preset
-from easyfirst.model.settings import TrainingSettings, within_budget
+from easyfirst.model.settings import MAX_GROWTH, TrainingSettings, within_budget
 from easyfirst.model.tagger_config import TaggerTraining
 from easyfirst.training.data import Job, TrainingData, Treebank, held_out, read_treebank
 from easyfirst.training.parser_task import expected_updates
@@ -30,7 +30,8 @@ def words(n: int) -> Sentence:
 
 
 @pytest.mark.parametrize(("epochs", "wanted", "an_epoch", "expected"), [
-    (10, 0, 5, 10), (10, 50, 5, 10), (10, 51, 5, 11), (10, 1000, 7, 143), (10, 1000, 0.2, 1000), (1, 3, 4, 1),
+    (10, 0, 5, 10), (10, 50, 5, 10), (10, 51, 5, 11), (20, 1000, 7, 143), (10, 1000, 7, 100), (10, 1000, 0.2, 100),
+    (1, 3, 4, 1),
 ])  # fmt: skip
 def test_small_treebanks_get_more_epochs(epochs: int, wanted: int, an_epoch: float, expected: int) -> None:
     for settings in (TrainingSettings(epochs=epochs), TrainingConfig(epochs=epochs)):
@@ -45,7 +46,8 @@ def test_a_tagger_makes_enough_updates_of_batches_that_fit_its_treebank(n_words:
     found = budgeted(training, n_words)
     n_batches = n_words / found.batch_words
     assert found.epochs >= training.epochs
-    assert found.epochs * max(n_batches, 1) >= training.min_updates
+    is_capped = found.epochs == MAX_GROWTH * training.epochs
+    assert found.epochs * max(n_batches, 1) >= training.min_updates or is_capped
     assert MIN_BATCH_WORDS <= found.batch_words <= training.batch_words
     assert n_batches >= BATCHES or found.batch_words == MIN_BATCH_WORDS
     assert found.epochs == training.epochs or (found.epochs - 1) * n_batches < training.min_updates
@@ -73,6 +75,16 @@ class Scored(Signs):
         return {"mean": next(self._given)}
 
 
+class Listener(Silent):
+    """Records early ends."""
+
+    def __init__(self) -> None:
+        self.best_epochs: list[int] = []
+
+    def stalled(self, best_epoch: int) -> None:
+        self.best_epochs.append(best_epoch)
+
+
 @pytest.mark.parametrize(("scores", "patience", "n_epochs"), [
     ([1, 2, 3, 2, 2, 2, 2, 2, 2, 9], 0.3, 6),  # three without a better one
     ([1, 2, 3, 2, 2, 2, 2, 2, 2, 9], 0.5, 8),
@@ -85,7 +97,10 @@ def test_training_stops_when_dev_does_not_improve(
     tmp_path: Path, scores: list[float], patience: float, n_epochs: int
 ) -> None:
     task = Scored(scores, patience)
-    assert len(TrainingLoop(task, tmp_path).run(Silent())) == n_epochs
+    progress = Listener()
+    assert len(TrainingLoop(task, tmp_path).run(progress)) == n_epochs
+    best = 1 + scores[:n_epochs].index(max(scores[:n_epochs]))
+    assert progress.best_epochs == ([best] if n_epochs < len(scores) else [])
     again = Scored(scores, patience)  # a run that has stopped does not go on when it is resumed
     assert len(TrainingLoop(again, tmp_path, resume=True).run(Silent())) == n_epochs
 
@@ -141,7 +156,8 @@ def test_only_complete_trees_are_held_out_for_a_parser(tmp_path: Path) -> None:
     assert dev is not None
     assert tagged is not None
     assert all(None not in sentence.heads for sentence in dev.sentences)
-    assert len(dev.sentences) < len(tagged.sentences) == 10
+    assert len(dev.sentences) == 5  # a tenth of those that can be
+    assert len(tagged.sentences) == 10
 
 
 def test_a_few_sentences_are_not_split(tmp_path: Path) -> None:
@@ -161,6 +177,18 @@ def test_users_hear_what_is_held_out_and_skipped(tmp_path: Path) -> None:
     assert data.dev is not None
     assert len(data.train.sentences) + len(data.dev.sentences) == 200
     assert not TrainingData.read(replace(job, holds_out=False), freeze_external=False).dev
+
+
+def test_users_hear_that_nothing_is_held_out(tmp_path: Path) -> None:
+    path = tmp_path / "train.conllu"
+    path.write_text(TREE * 19 + PARTIAL * 100, encoding="utf-8")
+    job = Job(path, tmp_path / "model", holds_out=True)
+    data = TrainingData.read(job, freeze_external=False)
+    assert data.dev is None
+    assert data.remarks == (
+        "no --dev, and too few sentences to hold some out: the last epoch is kept, without confidence",
+    )
+    assert not TrainingData.read(replace(job, holds_out=False), freeze_external=False).remarks
 
 
 def test_a_treebank_with_many_sentences_that_are_no_trees_is_refused(tmp_path: Path) -> None:

@@ -111,6 +111,6 @@ class TestRefused:
             raise PermissionError(13, "Permission denied")
 
         save_checkpoint(tmp_path, checkpoint)
-        monkeypatch.setattr("safetensors.safe_open", refuse)
+        monkeypatch.setattr("easyfirst.training.checkpoint.open_tensors", refuse)
         with pytest.raises(ModelError, match=rf"{FILE} cannot be read: Permission denied"):
             load_checkpoint(tmp_path)

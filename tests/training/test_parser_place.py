@@ -11,7 +11,8 @@ import torch
 from easyfirst.errors import ConfigError, DataError, EasyFirstError, ModelError
 from easyfirst.parser import load
 from easyfirst.training.data import Job
-from easyfirst.training.pipeline import FOLDER
+from easyfirst.training.run_folders import FOLDER
+from easyfirst.training.training_loop import METRICS
 from tests.training.parser_runs import (
     CHECKPOINT,
     DATA,
@@ -104,10 +105,13 @@ class TestPlace:
         before = contents(job.out)
         with pytest.raises(StopHere):
             train(job, config_of(seed=2), interrupt_in(1), overwrite=True)
-        assert contents(job.out) == {k: v for k, v in before.items() if not k.startswith(FOLDER)}
-        with pytest.raises(ModelError, match="no checkpoint to resume from"):
-            train(job, config_of(), Listener(), resume=True)
+        kept = {k: v for k, v in before.items() if not k.startswith(FOLDER)}
+        assert contents(job.out) == {**kept, f"{FOLDER}/{METRICS}": b""}
         load(job.out)
+        listener = Listener()
+        train(job, config_of(seed=2), listener, resume=True)
+        assert listener.notes == [f"there is no run to resume in {job.out}; a new one begins"]
+        assert load(job.out).config.training.seed == 2
 
 
 class TestTrouble:

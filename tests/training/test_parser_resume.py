@@ -8,11 +8,11 @@ from typing import Any
 
 import pytest
 
-from easyfirst.errors import ConfigError, ModelError
+from easyfirst.errors import ConfigError
 from easyfirst.model.parser_store import load_parser
 from easyfirst.training.checkpoint import load_checkpoint
 from easyfirst.training.data import Job
-from easyfirst.training.pipeline import FOLDER
+from easyfirst.training.run_folders import FOLDER
 from tests.training.parser_runs import (
     CHECKPOINT,
     TOY,
@@ -64,6 +64,12 @@ class TestResume:
         assert [metrics["epoch"] for metrics in listener.metrics] == [3]
         assert arrays_of(tmp_path / "whole", CHECKPOINT) == arrays_of(tmp_path / "parts", CHECKPOINT)
         assert arrays_of(tmp_path / "whole") == arrays_of(tmp_path / "parts")
+
+    def test_more_epochs_than_an_early_end(self, tmp_path: Path, dev: Path) -> None:
+        job = Job(train=TOY, out=tmp_path / "m", dev=dev)
+        history = train(job, config_of(epochs=9, patience=0.1, min_updates=1, learning_rate=1e-9), Listener())
+        assert len(history) < 9
+        assert len(train(job, config_of(epochs=9, learning_rate=1e-9), Listener(), resume=True)) == 9
 
     @pytest.mark.parametrize("epochs", [1, 2])
     def test_a_finished_run(self, tmp_path: Path, epochs: int) -> None:
@@ -126,6 +132,7 @@ class TestResume:
         assert len(train(Job(train=moved, out=tmp_path / "m"), config_of(epochs=2), Listener(), resume=True)) == 2
 
     def test_nothing_to_resume(self, tmp_path: Path) -> None:
-        with pytest.raises(ModelError, match="no checkpoint to resume from; start without --resume"):
-            train(Job(train=TOY, out=tmp_path / "m"), config_of(), Listener(), resume=True)
-        assert not (tmp_path / "m").exists()
+        listener = Listener()
+        train(Job(train=TOY, out=tmp_path / "m"), config_of(), listener, resume=True)
+        assert listener.notes == [f"there is no run to resume in {tmp_path / 'm'}; a new one begins"]
+        assert (tmp_path / "m" / "config.json").is_file()

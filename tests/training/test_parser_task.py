@@ -15,7 +15,7 @@ from easyfirst.model.card import NO_LICENCE
 from easyfirst.model.parser_store import load_parser
 from easyfirst.parser import load
 from easyfirst.training.data import Job
-from easyfirst.training.pipeline import FOLDER
+from easyfirst.training.run_folders import FOLDER
 from easyfirst.training.training_loop import METRICS
 from easyfirst.treebank.conllu import read_conllu
 from easyfirst.treebank.scores import Scorer, Scores

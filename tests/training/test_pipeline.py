@@ -21,7 +21,8 @@ from easyfirst.parser import load
 from easyfirst.text.tagging import Tagger
 from easyfirst.training.data import Job
 from easyfirst.training.lock import sole_training
-from easyfirst.training.pipeline import PARSER, PARTS, PipelineConfig, train_pipeline
+from easyfirst.training.pipeline import PipelineConfig, train_pipeline
+from easyfirst.training.run_folders import PARSER, PARTS
 from easyfirst.training.tagger_task import accuracies
 from easyfirst.training.training_loop import Silent
 from easyfirst.treebank.conllu import read_conllu
@@ -55,6 +56,9 @@ class Listener:
 
     def data(self, report: object) -> None:
         self.hear("data")
+
+    def note(self, text: str) -> None:
+        """Ignore it."""
 
     def part(self, name: str, n_epochs: int) -> PartListener:
         return PartListener(self, name)
@@ -257,9 +261,15 @@ def test_parts_that_there_are_not() -> None:
         PipelineConfig(parts=("lemmatizer",))
 
 
-def test_nothing_to_resume(tmp_path: Path) -> None:
-    with pytest.raises(ModelError, match="no checkpoint to resume from"):
-        train_pipeline(job_in(tmp_path / "m"), CONFIG, Listener(), resume=True)
+def test_nothing_to_resume(whole: Path, tmp_path: Path) -> None:
+    """Then a run begins, unless that would replace a model."""
+    listener = Listener()
+    train_pipeline(job_in(tmp_path / "m"), CONFIG, listener, resume=True)
+    assert listener.heard == WHOLE
+    shutil.copytree(whole, tmp_path / "copy", ignore=shutil.ignore_patterns("training"))
+    for part in ("parser", "tokenizer"):
+        with pytest.raises(ModelError, match=f"has a {part}, but no training run of it to resume"):
+            train_pipeline(job_in(tmp_path / "copy"), replace(CONFIG, parts=(part,)), Listener(), resume=True)
 
 
 @pytest.fixture

@@ -35,7 +35,7 @@ _LANGUAGES = (
         frequent=listed("the of and to in is for that"),
         titles=listed(
             "Mr. Mrs. Ms. Dr. Prof. Rev. Fr. Hon. Gov. Sen. Rep. Pres. Gen. Lt. Col. Maj. Capt. Cmdr. Adm. Sgt. Cpl. "
-            "Pvt. Supt. Det. Insp. Atty. Amb. Sec. Msgr. St. Mt. Ft. Assoc. Asst. Dep. Messrs. U.S. U.K. U.N."
+            "Pvt. Supt. Det. Insp. Atty. Amb. Sec. Msgr. St. Mt. Ft. Assoc. Asst. Dep. Messrs. U.S. U.K. U.N. v."
         ),
         suffixes=listed(
             "Jr. Sr. Inc. Ltd. Co. Corp. Bros. Esq. Ph.D. M.D. M.A. B.A. B.Sc. M.Sc. D.D.S. LL.B. R.N. St. Ave. Blvd. "

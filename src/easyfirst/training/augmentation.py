@@ -328,7 +328,7 @@ _CHANGES: tuple[tuple[Change, int, Callable[[Habits], bool]], ...] = (
     (exchange_words, 2, _has_spaces),
     (add_initials, 1, _abbreviates),
     (add_abbreviation, 4, _abbreviates),
-    (end_with_abbreviation, 2, _abbreviates),
+    (end_with_abbreviation, 3, _abbreviates),
     (add_made_token, 2, _always),
     (add_emoji, 1, _always),
     (replace_marks, 2, _always),

@@ -13,11 +13,10 @@ from pathlib import Path
 from typing import Any, cast
 
 import numpy.typing as npt
-import safetensors
-import safetensors.numpy
 
 from easyfirst.errors import ConfigError, ModelError
 from easyfirst.model.directory import replace_file
+from easyfirst.model.tensor_files import open_tensors, pack
 
 FILE = "checkpoint.safetensors"
 FORMAT_VERSION = 1
@@ -40,7 +39,7 @@ class Checkpoint:
 def save_checkpoint(directory: Path, checkpoint: Checkpoint) -> None:
     """Write the directory's checkpoint, or replace it."""
     facts = {"format_version": FORMAT_VERSION, **checkpoint.facts}
-    data = safetensors.numpy.save(checkpoint.arrays, metadata={"facts": json.dumps(facts)})
+    data = pack(checkpoint.arrays, {"facts": json.dumps(facts)})
     replace_file(directory / FILE, data)
 
 
@@ -55,10 +54,10 @@ def load_checkpoint(directory: Path) -> Checkpoint:
     if not has_checkpoint(directory):
         raise ModelError(f"{path}: no checkpoint to resume from; start without --resume")
     try:
-        with safetensors.safe_open(path, framework="numpy") as file:
-            facts: dict[str, Any] = dict(json.loads((file.metadata() or {})["facts"]))
-            arrays = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
-    except (safetensors.SafetensorError, KeyError, ValueError, TypeError) as error:
+        with open_tensors(path) as file:
+            facts: dict[str, Any] = dict(json.loads(file.metadata["facts"]))
+            arrays = {name: file.read(name) for name in file.entries}
+    except (KeyError, ValueError, TypeError) as error:
         raise ModelError(f"{path}: this checkpoint is damaged ({error}); start again with --overwrite") from error
     except OSError as error:
         raise ModelError(f"{path} cannot be read: {error.strerror or error}") from error

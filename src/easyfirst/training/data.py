@@ -94,11 +94,12 @@ class TrainingData:
         if dev is None and job.holds_out:
             n_all = len(train.sentences)
             train, dev = held_out(train, needs_trees=needs_trees)
-            if dev is not None:
-                remarks.append(
-                    f"no --dev: {len(dev.sentences):,} of {n_all:,} sentences are held out to choose the best epoch "
-                    "and to calibrate; --no-dev learns from all of them"
-                )
+            remarks.append(
+                f"no --dev: {len(dev.sentences):,} of {n_all:,} sentences are held out to choose the best epoch "
+                "and to calibrate; --no-dev learns from all of them"
+                if dev is not None
+                else "no --dev, and too few sentences to hold some out: the last epoch is kept, without confidence"
+            )
         known = None if job.text is None else read_known_words(job.text)
         data = cls(train, dev, known_words=known, remarks=tuple(remarks))
         if job.vectors is None:
@@ -200,18 +201,14 @@ def read_treebank(path: str | PathLike[str], *, is_partial: bool = False, skips:
 
 def held_out(treebank: Treebank, *, needs_trees: bool) -> tuple[Treebank, Treebank | None]:
     """Split a treebank into nine tenths and one, of whole documents if there are enough of them. ``needs_trees``: only
-    sentences with complete trees are held out. A treebank of a few sentences is not split."""
-    if len(treebank.sentences) < MIN_TO_SPLIT:
+    sentences with complete trees are dealt. A treebank of a few sentences is not split."""
+    fit = [number for number, s in enumerate(treebank.sentences) if not (needs_trees and None in s.heads)]
+    if len(fit) < MIN_TO_SPLIT:
         return treebank, None
-    folds = deal(treebank.sentences, HELD_OUT_SHARE, seed=0)
-    is_held_out = [
-        fold == 1 and not (needs_trees and None in sentence.heads)
-        for fold, sentence in zip(folds, treebank.sentences, strict=True)
-    ]
-    dev = tuple(compress(treebank.sentences, is_held_out))
-    if not dev:
-        return treebank, None
-    train = tuple(compress(treebank.sentences, (not held for held in is_held_out)))
+    folds = deal([treebank.sentences[number] for number in fit], HELD_OUT_SHARE, seed=0)
+    held = {number for number, fold in zip(fit, folds, strict=True) if fold == 1}
+    dev = tuple(s for number, s in enumerate(treebank.sentences) if number in held)
+    train = tuple(s for number, s in enumerate(treebank.sentences) if number not in held)
     name = f"a tenth of {treebank.path}"
     sha256 = hashlib.sha256(f"{treebank.sha256} held out".encode()).hexdigest()
     return replace(treebank, sentences=train), Treebank(name, sha256, dev)

@@ -8,15 +8,11 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
-import signal
-import threading
-from collections.abc import Generator, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from concurrent.futures.process import BrokenProcessPool
-from contextlib import contextmanager
 from dataclasses import asdict, dataclass
-from multiprocessing import get_context, parent_process
+from multiprocessing import get_context
 from multiprocessing.process import BaseProcess
 from pathlib import Path
 from typing import Any, Protocol
@@ -31,13 +27,11 @@ from easyfirst.model.tagger_vocabulary import COLUMNS
 from easyfirst.native.backend import Backend
 from easyfirst.text.tagging import Tagger, Tags
 from easyfirst.training.checkpoint import FILE, has_checkpoint
+from easyfirst.training.child_processes import SECONDS_TO_END, follow_parent, one_thread_each
 from easyfirst.training.folds import deal
 from easyfirst.training.tagger_task import TaggerTask, accuracies
 from easyfirst.training.training_loop import Progress, Silent, TrainingLoop
 from easyfirst.treebank.sentence import Sentence
-
-THREAD_VARIABLES = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
-SECONDS_TO_END = 5.0
 
 
 class FoldProgress(Progress, Protocol):
@@ -119,7 +113,7 @@ def jackknife(
 def check_folds(n_folds: int, n_sentences: int) -> None:
     """Raise :class:`ConfigError` if the sentences cannot be split into so many folds."""
     if not 2 <= n_folds <= n_sentences:
-        raise ConfigError(f"{n_folds} folds of {n_sentences} sentences; choose from 2 to {n_sentences} folds")
+        raise ConfigError(f"{n_folds} folds of {n_sentences} sentences; choose --folds from 2 to {n_sentences}")
 
 
 def fold_files(folder: Path) -> list[Path]:
@@ -144,9 +138,9 @@ def _run_all(folds: Sequence[Fold], progress: Progress, jobs: int) -> Iterator[t
 
 def _run_in_processes(folds: Sequence[Fold], jobs: int) -> Iterator[tuple[Fold, FoldResult]]:
     """Yield each fold when it is done. An error or an interrupt stops all of them at once."""
-    pool = ProcessPoolExecutor(min(jobs, len(folds)), mp_context=get_context("spawn"), initializer=_follow_parent)
+    pool = ProcessPoolExecutor(min(jobs, len(folds)), mp_context=get_context("spawn"), initializer=follow_parent)
     try:
-        with _one_thread_each():
+        with one_thread_each():
             running = {pool.submit(run_fold, fold): fold for fold in folds}
         for done in as_completed(running):
             yield running[done], done.result()
@@ -162,31 +156,6 @@ def _run_in_processes(folds: Sequence[Fold], jobs: int) -> Iterator[tuple[Fold, 
             process.join(SECONDS_TO_END)
 
 
-@contextmanager
-def _one_thread_each() -> Generator[None]:
-    """Limit processes started in this context to one thread each, by their environment."""
-    kept = {name: os.environ[name] for name in THREAD_VARIABLES if name in os.environ}
-    os.environ.update(dict.fromkeys(THREAD_VARIABLES, "1"))
-    try:
-        yield
-    finally:
-        for name in THREAD_VARIABLES:
-            del os.environ[name]
-        os.environ.update(kept)
-
-
-def _follow_parent() -> None:
-    """Leave interrupts to the parent, and exit when it is killed, so that a resumed run is the only one."""
-
-    def end_with_parent() -> None:
-        if (parent := parent_process()) is not None:
-            parent.join()
-            os._exit(1)
-
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
-    threading.Thread(target=end_with_parent, daemon=True).start()
-
-
 class _WithFold:
     """Progress callbacks that add the number of the fold to the metrics."""
 
@@ -198,6 +167,9 @@ class _WithFold:
 
     def epoch_end(self, metrics: dict[str, Any], *, is_best: bool) -> None:
         self._progress.epoch_end({**metrics, "fold": self._number}, is_best=is_best)
+
+    def stalled(self, best_epoch: int) -> None:
+        self._progress.stalled(best_epoch)
 
 
 def run_fold(fold: Fold, progress: Progress | None = None) -> FoldResult:

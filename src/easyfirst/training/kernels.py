@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -18,7 +19,10 @@ from torch import Tensor
 from easyfirst.nn.activations import lstm_gates_, tanh
 from easyfirst.nn.arrays import Floats, Ints
 from easyfirst.nn.rnn import Layer
+from easyfirst.nn.tree_levels import Level
 from easyfirst.nn.trees import LEFT, RIGHT
+
+Stacks = Sequence[Sequence[Layer]]  # the layers of RNN_L and RNN_R, and of the pair that reads inward if there is one
 
 
 def gates_of(gates: Floats) -> tuple[Floats, Floats, Floats, Floats]:
@@ -120,51 +124,36 @@ class LstmLayer(torch.autograd.Function):
 
 
 @dataclass(frozen=True, slots=True)
-class Level:
-    """Attachments on one side that depend only on lower levels. ``before`` and ``modifiers``: pool rows."""
-
-    side: int
-    begin: int  # among all needed attachments
-    before: Ints  # (n,)
-    modifiers: Ints  # (n, 2)
-
-    @property
-    def rows(self) -> slice:
-        return slice(self.begin, self.begin + len(self.before))
-
-
-@dataclass(frozen=True, slots=True)
 class _TreeRun:
     """The forward pass, kept for the backward pass. Attachments (n) are ordered by level."""
 
     levels: Sequence[Level]
     n_leaves: int
     pool: Floats  # (n_leaves + n, state)
-    c: Floats  # (n, 2 * dim) of the modifiers
-    encoded: Floats  # (n, vector_dim)
+    c: Floats  # (n, node_dim) of the modifiers; zeros for heads
+    encoded: Floats  # (n, vector_dim) the inputs: enc(modifier), or the vector of a head
     gates: list[Floats]  # (n, 4 * dim) of each layer
     tanh_c: list[Floats]  # (n, dim) of each layer
 
     @classmethod
-    def of(
-        cls, leaves: Floats, relations: Floats, encode: Floats, levels: Sequence[Level], layers: Sequence[Layer]
-    ) -> _TreeRun:
+    def of(cls, leaves: Floats, relations: Floats, encode: Floats, levels: Sequence[Level], stacks: Stacks) -> _TreeRun:
         """Compute all states, from the leaves up."""
+        layers = stacks[0]
         n, dim = len(relations), layers[0].dim
         n_leaves, width = leaves.shape
         pool = np.empty((n_leaves + n, width), dtype=leaves.dtype)
         pool[:n_leaves] = leaves
-        c = np.empty((n, 2 * dim), dtype=pool.dtype)
+        c = np.empty((n, len(encode)), dtype=pool.dtype)
         gates = [np.empty((n, 4 * dim), dtype=pool.dtype) for _ in layers]
         tanh_c = [np.empty((n, dim), dtype=pool.dtype) for _ in layers]
         run = cls(levels, n_leaves, pool, c, relations.copy(), gates, tanh_c)
         for level in levels:
-            run._climb(level, encode, layers)
+            run._climb(level, encode, stacks[level.stack])
         return run
 
     @property
     def dim(self) -> int:
-        return self.c.shape[1] // 2
+        return self.tanh_c[0].shape[1]
 
     def columns(self, k: int) -> tuple[slice, slice]:
         """Return the columns of c and h of a layer in a state."""
@@ -177,11 +166,14 @@ class _TreeRun:
 
     def _climb(self, level: Level, encode: Floats, layers: Sequence[Layer]) -> None:
         now, side, dim = level.rows, level.side, self.dim
-        c = self.c[now]
-        np.take(self.pool[:, -dim:], level.modifiers, axis=0, out=c.reshape(-1, 2, dim), mode="clip")
-        x = self.encoded[now]
-        x += np.matmul(c, encode)
-        tanh(x, out=x)
+        c, x = self.c[now], self.encoded[now]
+        if level.modifiers is None:
+            c[:] = 0
+        else:
+            by_part = c.reshape(len(c), -1, dim)
+            np.take(self.pool[:, -dim:], level.modifiers, axis=0, out=by_part, mode="clip")
+            x += np.matmul(c, encode)
+            tanh(x, out=x)
         old, new = self.pool[level.before], self.pool[self.above(now)]
         for k, layer in enumerate(layers):
             in_c, in_h = self.columns(k)
@@ -199,18 +191,18 @@ class _TreeGradient:
     run: _TreeRun
     before: Floats  # (n, state) the states of the heads before their attachments
     pool: Floats  # (n_leaves + n, state)
-    encoded: Floats  # (n, vector_dim) of W^e (c ∘ relation) + b
+    encoded: Floats  # (n, vector_dim) of W^e (c ∘ relation) + b, or of the vector of a head
     z: list[Floats]  # (n, 4 * dim) of each layer's pre-activations
 
     @classmethod
-    def of(cls, run: _TreeRun, pool: Floats, encode: Floats, layers: Sequence[Layer]) -> _TreeGradient:
+    def of(cls, run: _TreeRun, pool: Floats, encode: Floats, stacks: Stacks) -> _TreeGradient:
         """Compute all gradients. ``pool``: the gradient of the loss by all states; overwritten."""
         before = run.pool[joined(level.before for level in run.levels)]
-        pairs = [slopes_of(run.gates[k], run.tanh_c[k], before[:, run.columns(k)[0]]) for k in range(len(layers))]
+        pairs = [slopes_of(run.gates[k], run.tanh_c[k], before[:, run.columns(k)[0]]) for k in range(len(run.gates))]
         h_by_c = [of_c for _, of_c in pairs]
         gradient = cls(run, before, pool, 1 - run.encoded * run.encoded, [of_gates for of_gates, _ in pairs])
         for level in reversed(run.levels):
-            gradient._descend(level, h_by_c, encode, layers)
+            gradient._descend(level, h_by_c, encode, stacks[level.stack])
         return gradient
 
     def _descend(self, level: Level, h_by_c: Sequence[Floats], encode: Floats, layers: Sequence[Layer]) -> None:
@@ -227,51 +219,59 @@ class _TreeGradient:
             if k:
                 _, in_x = run.columns(k - 1)
                 after[:, in_x] += grad_x
+            elif level.modifiers is None:
+                self.encoded[now] = grad_x
             else:
                 self.encoded[now] *= grad_x
-        self.pool[level.before] += before  # every version has at most one successor
+        self.pool[level.before] += before  # every version has at most one successor, except for the zero state
+        if level.modifiers is None:
+            return
         of_modifiers = np.matmul(self.encoded[now], encode.T).reshape(-1, dim)
-        self.pool[level.modifiers.reshape(-1), -dim:] += of_modifiers  # and is a modifier at most once
+        self.pool[level.modifiers.reshape(-1), -dim:] += of_modifiers  # and is a modifier at most once in a level
 
-    def of_layers(self) -> list[Floats]:
-        """Return the gradients of each layer's input weights, recurrent weights and bias."""
+    def of_layers(self, n_stacks: int) -> list[Floats]:
+        """Return the gradients of each layer's input weights, recurrent weights and bias, stack by stack."""
         run = self.run
-        by_side = [
-            joined(np.arange(level.rows.start, level.rows.stop) for level in run.levels if level.side == side)
-            for side in (LEFT, RIGHT)
-        ]
         grads: list[Floats] = []
-        x = run.encoded
-        for k, grad_z in enumerate(self.z):
-            _, in_h = run.columns(k)
-            h = self.before[:, in_h]
-            z = [grad_z[rows] for rows in by_side]
+        for stack, k in product(range(n_stacks), range(len(self.z))):
+            by_side = [
+                joined(
+                    np.arange(of.rows.start, of.rows.stop) for of in run.levels if (of.stack, of.side) == (stack, side)
+                )
+                for side in (LEFT, RIGHT)
+            ]
+            x = run.encoded if k == 0 else run.pool[run.n_leaves :, run.columns(k - 1)[1]]
+            h, z = self.before[:, run.columns(k)[1]], [self.z[k][rows] for rows in by_side]
             grads += [
                 np.stack([x[rows].T @ z[side] for side, rows in enumerate(by_side)]),
                 np.stack([h[rows].T @ z[side] for side, rows in enumerate(by_side)]),
                 np.stack([part.sum(axis=0, keepdims=True) for part in z]),
             ]
-            x = run.pool[run.n_leaves :, in_h]
         return grads
 
 
-def _layers(weights: Sequence[Tensor]) -> list[Layer]:
+def _stacks(weights: Sequence[Tensor], width: int) -> list[list[Layer]]:
+    """Return the layers of each stack. ``width``: that of a state."""
     arrays = [tensor.numpy() for tensor in weights]
-    return [Layer(*arrays[at : at + 3]) for at in range(0, len(arrays), 3)]
+    layers = [Layer(*arrays[at : at + 3]) for at in range(0, len(arrays), 3)]
+    n_layers = width // (2 * layers[0].dim)
+    return [layers[at : at + n_layers] for at in range(0, len(layers), n_layers)]
 
 
 class LstmTrees(torch.autograd.Function):
     """All states above the leaves, level by level: ``easyfirst.nn.trees.attach`` for an LSTM.
 
-    Arguments: the leaves' states (left ones, then right ones), rows of the relation table for every attachment, W^e's
-    part that reads c, the levels, and for each layer its input and recurrent weights and bias. Returns the whole pool.
+    Arguments: the leaves' states (left ones, then right ones; or the zero state alone), rows of the relation table for
+    every attachment (or vectors of heads), W^e's part that reads c, the levels, and for each layer of each stack its
+    input and recurrent weights and bias. Returns the whole pool.
     """
 
     @staticmethod
     def forward(
         ctx: Any, leaves: Tensor, relations: Tensor, encode: Tensor, levels: Sequence[Level], *weights: Tensor
     ) -> Tensor:
-        ctx.run = _TreeRun.of(leaves.numpy(), relations.numpy(), encode.numpy(), levels, _layers(weights))
+        stacks = _stacks(weights, leaves.shape[1])
+        ctx.run = _TreeRun.of(leaves.numpy(), relations.numpy(), encode.numpy(), levels, stacks)
         ctx.save_for_backward(encode, *weights)
         return torch.from_numpy(ctx.run.pool)
 
@@ -279,11 +279,12 @@ class LstmTrees(torch.autograd.Function):
     def backward(ctx: Any, *grads: Any) -> Any:
         encode, *weights = ctx.saved_tensors
         run: _TreeRun = ctx.run
-        gradient = _TreeGradient.of(run, grads[0].numpy().copy(), encode.numpy(), _layers(weights))
+        stacks = _stacks(weights, run.pool.shape[1])
+        gradient = _TreeGradient.of(run, grads[0].numpy().copy(), encode.numpy(), stacks)
         return (
             torch.from_numpy(gradient.pool[: run.n_leaves]),
             torch.from_numpy(gradient.encoded),
             torch.from_numpy(run.c.T @ gradient.encoded),
             None,
-            *map(torch.from_numpy, gradient.of_layers()),
+            *map(torch.from_numpy, gradient.of_layers(len(stacks))),
         )

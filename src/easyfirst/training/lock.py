@@ -8,7 +8,8 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from easyfirst.errors import ModelError
-from easyfirst.model.directory import prepare_directory
+from easyfirst.model.directory import file_errors, make_directory, refuse_others
+from easyfirst.model.transaction import tidy
 
 
 @contextmanager
@@ -16,7 +17,10 @@ def sole_training(directory: Path) -> Generator[None, None, None]:
     """Create and lock the directory; raise :class:`ModelError` if another training holds the lock. A new directory that
     stays empty is removed."""
     is_new = not directory.exists()
-    prepare_directory(directory)
+    make_directory(directory)
+    with file_errors(f"{directory} cannot be written"):
+        tidy(directory)
+    refuse_others(directory)
     lock = _lock(directory)
     try:
         yield

@@ -117,7 +117,8 @@ def emoji(rng: np.random.Generator) -> Pieces:
 
 def telephone(rng: np.random.Generator) -> Pieces:
     """Return a number in groups of digits. Brackets are tokens of their own."""
-    groups = [_digits(rng, int(n)) for n in rng.choice([2, 3, 4], int(rng.integers(2, 5)))]
+    sizes = (3, 3, 4)[int(rng.integers(2)) :] if rng.random() < 0.3 else rng.choice([2, 3, 4], int(rng.integers(2, 5)))
+    groups = [_digits(rng, int(n)) for n in sizes]
     chance = rng.random()
     if chance < 0.3:
         return [Piece.of(_some(rng, "-.").join(groups))]

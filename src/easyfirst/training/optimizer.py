@@ -26,11 +26,11 @@ class Optimizer:
         self.config = config
         self._sparse_names = frozenset(sparse)
         rate, betas = config.learning_rate, (config.adam_beta1, config.adam_beta2)
-        dense = [tensor for name, tensor in self.parameters.items() if name not in self._sparse_names]
-        tables = [tensor for name, tensor in self.parameters.items() if name in self._sparse_names]
+        self.dense = [tensor for name, tensor in self.parameters.items() if name not in self._sparse_names]
+        self.tables = [tensor for name, tensor in self.parameters.items() if name in self._sparse_names]
         decay = config.weight_decay / rate
-        self._dense = torch.optim.AdamW(dense, lr=rate, betas=betas, weight_decay=decay, fused=True)
-        self._sparse = torch.optim.SparseAdam(tables, lr=rate, betas=betas) if tables else None
+        self._dense = torch.optim.AdamW(self.dense, lr=rate, betas=betas, weight_decay=decay, fused=True)
+        self._sparse = torch.optim.SparseAdam(self.tables, lr=rate, betas=betas) if self.tables else None
 
     def step(self, n_losses: int = 1, *, rate_share: float = 1.0) -> float:
         """Update by the mean of ``n_losses`` losses with summed gradients; return the norm of the mean before clipping.

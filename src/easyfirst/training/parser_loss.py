@@ -35,6 +35,9 @@ class BatchLoss:
     hinge: float  # the summed hinge loss, as exploration measured it
 
 
+NONE = BatchLoss(None, 0, 0.0)
+
+
 class ParserLoss:
     """Computes the loss of batches with parameters that an optimizer changes in place."""
 
@@ -59,7 +62,7 @@ class ParserLoss:
         vectors = encode_words(TORCH, self._network.words, batch.ids, Packing.of(lengths), drop)
         explored = self._exploration.explore(vectors.detach().numpy(), lengths, batch.gold)
         if explored is None:
-            return BatchLoss(None, 0, 0.0)
+            return NONE
         attachments, violations, n = explored.attachments, explored.violations, explored.n_violations
         loss = hinge_losses(self._network, vectors, attachments, violations, margin=training.margin).sum()
         if self._attention is not None:  # weighted as a share of every violation's loss

@@ -25,7 +25,6 @@ from easyfirst.model.parser_store import (
     ParserModel,
     initial_parser,
     load_parser,
-    save_parser,
     sizes_of,
 )
 from easyfirst.model.parser_vocabulary import ParserVocabulary
@@ -41,7 +40,9 @@ from easyfirst.training.checkpoint import require_same
 from easyfirst.training.corpus import ParserCorpus, unknown_probabilities
 from easyfirst.training.crossing import LiftedSentences
 from easyfirst.training.data import DataReport, Job, TrainingData, describe
-from easyfirst.training.parser_loss import ParserLoss
+from easyfirst.training.parser_loss import NONE, ParserLoss
+from easyfirst.training.processes import ALONE, Group
+from easyfirst.training.run_folders import save_with_parts
 from easyfirst.training.training_loop import Step
 from easyfirst.treebank.scores import Scorer, Scores
 from easyfirst.treebank.sentence import Sentence
@@ -51,6 +52,7 @@ CAUTION = 0.85  # the share of the missing violations that a batch aims at, so t
 RATE_MEMORY = 0.9
 MIN_RATE = 1e-4
 VIOLATIONS_A_WORD = 0.2  # in an average epoch, for the number of epochs
+ENDING = ("epochs", "min_updates", "patience")  # the settings that a resumed run may change
 
 
 @dataclass(slots=True)
@@ -82,11 +84,11 @@ class ParserTask:
     speeds: tuple[str, ...] = ("words_per_second", "words_per_cpu_second")
     sparse: frozenset[str] = frozenset(TABLES)
 
-    def __init__(self, job: Job, config: ParserConfig, data: TrainingData) -> None:
-        """``data``: checked by :meth:`TrainingData.checked_for_parser`."""
+    def __init__(self, job: Job, config: ParserConfig, data: TrainingData, group: Group = ALONE) -> None:
+        """``data``: checked by :meth:`TrainingData.checked_for_parser`; ``group``: the processes that train."""
         training = within_budget(config.training, expected_updates(config.training, data.parser_sentences))
         config = replace(config, training=training)
-        self.job, self.config, self.data, self.settings = job, config, data, training
+        self.job, self.config, self.data, self.settings, self._group = job, config, data, training, group
         lifted = LiftedSentences(data.parser_sentences)
         if training.crossing != NO_CROSSING:
             lifted = LiftedSentences.of(data.parser_sentences, training.crossing)
@@ -111,32 +113,38 @@ class ParserTask:
         self.auxiliary = frozenset(second)
         self.violation_rate = 1.0  # the running mean of violations per word; untrained, every word counts as one
         self._unknown_prob = unknown_probabilities(self.vocabulary.counts, config.training.word_dropout)
+        self._n_sentences = training.batch_sentences * group.size  # of an update; 0: by violations
+        self._n_violations = training.update_after * group.size  # after more than so many
         self._licence = job.licence
         self._scores: Scores | None = None
 
     def steps(self, parameters: Mapping[str, Tensor]) -> Iterator[Step]:
         """Yield one epoch of batches whose sizes follow the rate of violations."""
-        loss, stats, settings = ParserLoss(parameters, self.config, self.rng), EpochStats(), self.settings
-        order = self.rng.permutation(len(self.corpus))
+        stats, group = EpochStats(), self._group
+        order, own_rng = self.rng.permutation(len(self.corpus)), group.own_rng(self.rng)
+        loss = ParserLoss(parameters, self.config, own_rng)
         begin = updated = n_waiting = 0
         while begin < len(order):
             end = self._batch_end(order, begin, updated, n_waiting)
-            batch = self.corpus.batch(order[begin:end], unknown_prob=self._unknown_prob, rng=self.rng)
-            found = loss.of(batch)
-            rate = max(found.n_violations / batch.n_words, MIN_RATE)
+            share = group.share(order[begin:end], self.corpus.lengths)
+            found = (
+                loss.of(self.corpus.batch(share, unknown_prob=self._unknown_prob, rng=own_rng)) if len(share) else NONE
+            )
+            n_found, hinge = group.sums(found.n_violations, found.hinge)
+            n_words, n_violations = int(self.corpus.lengths[order[begin:end]].sum()), int(n_found)
+            rate = max(n_violations / n_words, MIN_RATE)
             self.violation_rate = RATE_MEMORY * self.violation_rate + (1 - RATE_MEMORY) * rate
-            n_waiting += found.n_violations
-            n_sentences = settings.batch_sentences
-            is_due = end - updated >= n_sentences if n_sentences else n_waiting > settings.update_after
+            n_waiting += n_violations
+            is_due = end - updated >= self._n_sentences if self._n_sentences else n_waiting > self._n_violations
             is_update = is_due or end == len(order)
             stats.sentences += end - begin
-            stats.words += batch.n_words
+            stats.words += n_words
             stats.updates += is_update and n_waiting > 0
-            stats.violations += found.n_violations
-            stats.loss += found.hinge
+            stats.violations += n_violations
+            stats.loss += hinge
             begin = end
             done = end / len(order)
-            yield Step(found.loss, found.n_violations, done, done, stats.summary(), is_update)
+            yield Step(found.loss, n_violations, done, done, stats.summary(), is_update)
             if is_update:
                 updated, n_waiting = end, 0
                 loss.weights_changed()
@@ -145,10 +153,10 @@ class ParserTask:
         """Return where in ``order`` the next batch ends. ``updated``: where the last update was."""
         reach = np.cumsum(self.corpus.lengths[order[begin : begin + MAX_WORDS]])
         n_possible = int(np.searchsorted(reach, MAX_WORDS, side="right"))
-        if self.settings.batch_sentences:
-            n_enough = updated + self.settings.batch_sentences - begin
+        if self._n_sentences:
+            n_enough = updated + self._n_sentences - begin
         else:
-            n_wanted = self.settings.update_after + 1 - n_waiting
+            n_wanted = self._n_violations + 1 - n_waiting
             n_enough = 1 + int(np.searchsorted(reach, CAUTION * n_wanted / self.violation_rate))
         return begin + max(1, min(n_enough, n_possible))
 
@@ -178,7 +186,7 @@ class ParserTask:
     def save(self, arrays: Mapping[str, Floats], epoch: int) -> None:
         """Write the model with these weights. Its card has the scores of the last evaluation."""
         card, vectors = self._card(epoch), self.data.shared_vectors
-        save_parser(self.job.out, ParserModel(self.config, self.vocabulary, dict(arrays), card, vectors))
+        save_with_parts(self.job.out, ParserModel(self.config, self.vocabulary, dict(arrays), card, vectors))
 
     def calibrate(self) -> None:
         """Fit the confidence of the saved weights on the dev treebank, unless an earlier run has done it."""
@@ -199,9 +207,10 @@ class ParserTask:
         return {"config": self.config.to_dict(), "data": self.data.fingerprint, **state}
 
     def restore(self, facts: Mapping[str, Any]) -> None:
-        """Restore violation rate and licence. Settings and data must be the same, but for the number of epochs."""
+        """Restore violation rate and licence. Settings and data must be the same, but for when training ends."""
         saved = ParserConfig.from_dict(facts["config"])
-        saved = replace(saved, training=replace(saved.training, epochs=self.settings.epochs))
+        ending = {name: getattr(self.settings, name) for name in ENDING}
+        saved = replace(saved, training=replace(saved.training, **ending))
         require_same("settings", saved.to_dict(), self.config.to_dict())
         require_same("data", facts["data"], self.data.fingerprint)
         self.violation_rate = facts["violation_rate"]

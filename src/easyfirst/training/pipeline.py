@@ -1,8 +1,8 @@
 """Training all parts of a model from one treebank: a tokenizer, a tagger, and a parser that reads predicted tags.
 
 The parser's training sentences are tagged by jackknifing and its dev sentences by the tagger, so that it is trained on
-the kind of tags that it will read. Tagger and parser share the external vectors, which are frozen. ``training`` in the
-model's directory holds the parser's run, and ``training/<part>`` the run of each other part; each can be resumed.
+the kind of tags that it will read. Tagger and parser share the external vectors, which are frozen. The run of each
+part can be resumed (``easyfirst.training.run_folders``).
 """
 
 from __future__ import annotations
@@ -10,11 +10,12 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
+from functools import partial
 from pathlib import Path
 from typing import Any, Protocol
 
 from easyfirst.errors import ConfigError, DataError, ModelError
-from easyfirst.model.directory import CARD, CONFIDENCE, CONFIG, VOCABULARY, WEIGHTS, from_json
+from easyfirst.model.directory import from_json, read_file
 from easyfirst.model.parser_config import NO_CROSSING, TAGS, ParserConfig
 from easyfirst.model.part import TAGGER, TOKENIZER, VECTORS
 from easyfirst.model.shared_vectors import save_shared_vectors
@@ -23,24 +24,33 @@ from easyfirst.model.tagger_store import join_taggers, load_tagger, save_tagger
 from easyfirst.model.tokenizer_config import TokenizerConfig, TokenizerTraining
 from easyfirst.native.backend import Backend
 from easyfirst.text.tagging import Tagger
-from easyfirst.training.checkpoint import FILE as CHECKPOINT
 from easyfirst.training.checkpoint import has_checkpoint
 from easyfirst.training.data import DataReport, Job, TrainingData, Treebank
-from easyfirst.training.jackknife import FoldProgress, check_folds, fold_files, jackknife
+from easyfirst.training.jackknife import FoldProgress, check_folds, jackknife
 from easyfirst.training.lock import sole_training
 from easyfirst.training.parser_task import ParserTask
+from easyfirst.training.processes import Group, processes
+from easyfirst.training.run_folders import (
+    JACKKNIFE,
+    MEMBER,
+    PARSER,
+    PARTS,
+    finish_forgetting,
+    forget_runs,
+    place_to_read,
+    place_to_write,
+    resumes,
+    run_folder,
+    settings_file,
+    waits_for_parser,
+)
 from easyfirst.training.tagger_task import TaggerTask, accuracies, budgeted
 from easyfirst.training.tokenizer_task import TokenizerTask
 from easyfirst.training.training_loop import Task, TrainingLoop
 from easyfirst.treebank.raw_text import spaces_of
 from easyfirst.treebank.sentence import Sentence
 
-PARSER = "parser"
-PARTS = (TOKENIZER, TAGGER, PARSER)  # the parts, in the order of their training
-FOLDER = "training"
-JACKKNIFE = "jackknife"
 MAX_TAGS = 300  # an XPOS with more tags is a copy of the features, which the parser reads anyway
-MEMBER = "member-"  # the prefix of the folders for the other members of a tagger ensemble, from ``member-2`` on
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,6 +68,7 @@ class PipelineConfig:
     tagger_training: TaggerTraining = field(default_factory=lambda: TaggerTraining(min_updates=2500))
     folds: int = 5  # the number of jackknifing folds
     jobs: int = 1  # the number of folds that are trained in parallel
+    processes: int = 1  # the number of processes that train the parser together
 
     def __post_init__(self) -> None:
         if not self.parts or any(part not in PARTS for part in self.parts):
@@ -85,11 +96,8 @@ def train_pipeline(
     job: Job, config: PipelineConfig, progress: PipelineProgress, *, resume: bool = False, overwrite: bool = False
 ) -> dict[str, list[dict[str, Any]]]:
     """Train the parts, and leave others unchanged; return the metrics of every epoch by part."""
-    if not resume and not overwrite:
-        _refuse_to_overwrite(job.out, config.parts)
-    if resume and not any(_has_run(job.out, part) for part in config.parts):
-        raise ModelError(f"{job.out}: no checkpoint to resume from; start without --resume")
-    shares = TAGGER in config.parts or _settings_file(job.out, TAGGER).is_file()
+    resumes(job.out, config.parts, resume=resume, overwrite=overwrite)  # an error now is better than one after reading
+    shares = TAGGER in config.parts or settings_file(job.out, TAGGER).is_file()
     freezes = shares or config.parser.training.freeze_external
     data = TrainingData.read(job, freeze_external=freezes, needs_trees=PARSER in config.parts)
     config = replace(config, parser=_parser_config(config, data))
@@ -97,13 +105,16 @@ def train_pipeline(
     for remark in (*data.remarks, *_remarks_on_spaces(config, data)):
         progress.note(remark)
     with sole_training(job.out):
-        if not resume and not overwrite:  # another training may have finished in the meantime
-            _refuse_to_overwrite(job.out, config.parts)
-        if not resume:
-            _forget(job.out, config.parts)
-        if set(config.parts) != {PARSER} and data.shared_vectors is not None:
+        finish_forgetting(job.out)
+        continues = resumes(job.out, config.parts, resume=resume, overwrite=overwrite)
+        if resume and not continues:
+            progress.note(f"there is no run to resume in {job.out}; a new one begins")
+        if not continues:
+            forget_runs(job.out, config.parts)
+        is_early = set(config.parts) != {PARSER} and not waits_for_parser(job.out, config.parts)
+        if is_early and data.shared_vectors is not None:
             save_shared_vectors(job.out / VECTORS, data.shared_vectors)
-        return _Pipeline(job, config, progress, resume).train(data)
+        return _Pipeline(job, config, progress, continues).train(data)
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,16 +141,16 @@ class _Pipeline:
             dev=data.dev.sentences if data.dev else None,
             spaces=config.spaces,
             known=words.counts if words else None,
-            out=self.job.out / TOKENIZER,
+            out=place_to_write(self.job.out, TOKENIZER, config.parts),
             fingerprint={**data.fingerprint, **text, TOKENIZER: asdict(config.tokenizer), "spaces": config.spaces},
         )
         report = self.progress.part(TOKENIZER, task.settings.epochs)
-        return self._loop(task, _folder(self.job.out, TOKENIZER)).run(report)
+        return self._loop(task, run_folder(self.job.out, TOKENIZER)).run(report)
 
     def _train_tagger(self, data: TrainingData) -> list[dict[str, Any]]:
         """Train the members one after the other, each with its own seed, and join them."""
         out, config, n_members = self.job.out, self.config.tagger, self.config.tagger.members
-        folder = _folder(out, TAGGER)
+        folder, place = run_folder(out, TAGGER), place_to_write(out, TAGGER, self.config.parts)
         folders = [folder, *(folder / f"{MEMBER}{number}" for number in range(2, n_members + 1))]
         history: list[dict[str, Any]] = []
         for number, run in enumerate(folders, start=1):
@@ -150,14 +161,14 @@ class _Pipeline:
                 training,
                 dev=data.dev.sentences if data.dev else None,
                 vectors=data.shared_vectors,
-                out=out / TAGGER if n_members == 1 else run / TAGGER,
+                out=place if n_members == 1 else run / TAGGER,
                 fingerprint={**data.fingerprint, TAGGER: asdict(config)},
             )
             name = TAGGER if n_members == 1 else f"{TAGGER} {number} of {n_members}"
             history += self._loop(task, run).run(self.progress.part(name, task.settings.epochs))
         if n_members > 1:
             model = join_taggers([load_tagger(run / TAGGER, data.shared_vectors) for run in folders])
-            save_tagger(out / TAGGER, model)
+            save_tagger(place, model)
             if data.dev is not None:
                 predicted = Tagger(model, Backend.exact()).predict([sentence.forms for sentence in data.dev.sentences])
                 self.progress.ensemble_end(n_members, accuracies(data.dev.sentences, predicted))
@@ -165,7 +176,7 @@ class _Pipeline:
 
     def _tagged(self, data: TrainingData) -> TrainingData:
         """Replace the tags by predicted ones."""
-        tagger = Tagger(load_tagger(self.job.out / TAGGER, data.shared_vectors), Backend.exact())
+        tagger = Tagger(load_tagger(place_to_read(self.job.out, TAGGER), data.shared_vectors), Backend.exact())
         training, n_words = self.config.tagger_training, sum(map(len, data.train.sentences))
         of_fold = budgeted(training, n_words - n_words // self.config.folds)
         train = jackknife(
@@ -175,7 +186,7 @@ class _Pipeline:
             replace(tagger.model.config, external_dim=0, members=1),
             training,
             vectors=tagger.model.vectors,
-            folder=_folder(self.job.out, JACKKNIFE),
+            folder=run_folder(self.job.out, JACKKNIFE),
             progress=self.progress.part(JACKKNIFE, of_fold.epochs),
             seed=training.seed,
             jobs=self.config.jobs,
@@ -187,15 +198,24 @@ class _Pipeline:
 
     def _train_parser(self, data: TrainingData) -> list[dict[str, Any]]:
         data = self._tagged(data) if _predicts_tags(self.config) else data
-        task = ParserTask(self.job, self.config.parser, data)
-        loop = self._loop(task, _folder(self.job.out, PARSER))
-        self.progress.data(task.report)
-        history = loop.run(self.progress.part(PARSER, task.settings.epochs))
+        folder = run_folder(self.job.out, PARSER)
+        resume = self.resume and has_checkpoint(folder)
+        follow = partial(_follow, self.job, self.config.parser, data, folder, resume=resume)
+        with processes(self.config.processes, follow) as group:
+            task = ParserTask(self.job, self.config.parser, data, group)
+            loop = TrainingLoop(task, folder, resume=resume, group=group)
+            self.progress.data(task.report)
+            history = loop.run(self.progress.part(PARSER, task.settings.epochs))
         task.calibrate()
         return history
 
     def _loop(self, task: Task, folder: Path) -> TrainingLoop:
         return TrainingLoop(task, folder, resume=self.resume and has_checkpoint(folder))
+
+
+def _follow(job: Job, config: ParserConfig, data: TrainingData, folder: Path, group: Group, *, resume: bool) -> None:
+    """Train a parser as one of several processes, but not the first."""
+    TrainingLoop(ParserTask(job, config, data, group), folder, resume=resume, group=group).follow()
 
 
 def _remarks_on_spaces(config: PipelineConfig, data: TrainingData) -> Iterator[str]:
@@ -209,19 +229,6 @@ def _remarks_on_spaces(config: PipelineConfig, data: TrainingData) -> Iterator[s
                 yield f"warning: {reason}; the tokenizer learns from spaces that are guessed from the punctuation"
             case _:
                 pass
-
-
-def _folder(out: Path, part: str) -> Path:
-    return out / FOLDER if part == PARSER else out / FOLDER / part
-
-
-def _has_run(out: Path, part: str) -> bool:
-    """Return whether a part has a run to resume. A parser's run may begin with jackknifing."""
-    return has_checkpoint(_folder(out, part)) or (part == PARSER and bool(fold_files(_folder(out, JACKKNIFE))))
-
-
-def _settings_file(out: Path, part: str) -> Path:
-    return out / CONFIG if part == PARSER else out / part / CONFIG
 
 
 def _predicts_tags(config: PipelineConfig) -> bool:
@@ -239,8 +246,12 @@ def _checked(out: Path, config: PipelineConfig, data: TrainingData) -> TrainingD
             predicts_tags=_predicts_tags(config),
             projective=config.parser.training.crossing == NO_CROSSING,
         )
-    if TAGGER in config.parts and not data.train.tag_kinds:
-        raise DataError("no UPOS or XPOS tags for a tagger to learn; fill in a column", source=data.train.path)
+    if TAGGER in config.parts and not {"upos", "xpos"} & set(data.train.tag_kinds):
+        raise DataError(
+            "no UPOS or XPOS tags for a tagger to learn; fill in a column, or train without one: "
+            "--parts tokenizer,parser --tags none",
+            source=data.train.path,
+        )
     if _predicts_tags(config):
         check_folds(config.folds, len(data.train.sentences))
         if TAGGER not in config.parts:
@@ -250,7 +261,7 @@ def _checked(out: Path, config: PipelineConfig, data: TrainingData) -> TrainingD
 
 def _check_tagger(out: Path, parser: ParserConfig, data: TrainingData) -> None:
     """Raise :class:`ModelError` unless the model has a tagger that predicts the tags that the parser reads."""
-    if not _settings_file(out, TAGGER).is_file():
+    if not settings_file(out, TAGGER).is_file():
         raise ModelError(f"{out} has no tagger to predict tags; add it to --parts, or use --gold-tags")
     kinds = load_tagger(out / TAGGER, data.shared_vectors).vocabulary.kinds
     for kind in parser.network.tag_kinds:
@@ -265,40 +276,15 @@ def _refuse_other_vectors(out: Path, parts: Sequence[str], data: TrainingData) -
     if given is None and set(parts) == {TOKENIZER}:  # a tokenizer reads no vectors, and keeps those of the model
         return
     for part in (TAGGER, PARSER):
-        path = _settings_file(out, part)
+        path = settings_file(out, part)
         if part in parts or not path.is_file():
             continue
-        needed = from_json(path.read_bytes(), path).get("vectors")
+        needed = from_json(read_file(path), path).get("vectors")
         if needed is not None and needed != given:
             raise ModelError(
                 f"{out}: its {part} was trained with {'word' if given is None else 'other word'} vectors, which all "
                 f"parts share; give the same --embeddings, or train the {part} too (--parts {','.join([*parts, part])})"
             )
-
-
-def _forget(out: Path, parts: Sequence[str]) -> None:
-    """Delete the old runs of all parts, so that none of them is resumed if this training is killed."""
-    folders = [_folder(out, part) for part in parts]
-    paths = [path for folder in folders for path in (folder / CHECKPOINT, *folder.glob(f"{MEMBER}*/{CHECKPOINT}"))]
-    if PARSER in parts or TAGGER in parts:
-        paths += fold_files(_folder(out, JACKKNIFE))
-    try:
-        for path in paths:
-            path.unlink(missing_ok=True)
-    except OSError as error:
-        raise ModelError(f"{out / FOLDER} cannot be written: {error.strerror or error}") from error
-
-
-def _refuse_to_overwrite(out: Path, parts: Sequence[str]) -> None:
-    for part in parts:
-        if _has_run(out, part):
-            raise ModelError(f"{out}: a training run is there; continue with --resume, or start again with --overwrite")
-        if _settings_file(out, part).exists():
-            raise ModelError(f"{out}: exists already, with a {part}; choose another --out, or use --overwrite")
-    ours = (CONFIG, VOCABULARY, WEIGHTS, CARD, CONFIDENCE, TOKENIZER, TAGGER, VECTORS, FOLDER)
-    others = [path for path in out.rglob("*") if path.relative_to(out).parts[0] not in ours and not path.is_dir()]
-    if any(path.suffix != ".tmp" for path in others):  # a run killed in its first epoch may leave such files
-        raise ModelError(f"{out}: exists already; choose another --out, or use --overwrite")
 
 
 def _retagged(treebank: Treebank, sentences: Sequence[Sentence]) -> Treebank:

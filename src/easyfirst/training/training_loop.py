@@ -26,6 +26,7 @@ from easyfirst.nn.activations import overflow_is_fine
 from easyfirst.nn.arrays import Floats
 from easyfirst.training.checkpoint import FILE, Checkpoint, load_checkpoint, save_checkpoint
 from easyfirst.training.optimizer import Average, Optimizer
+from easyfirst.training.processes import ALONE, STOP, Group
 
 METRICS = "metrics.jsonl"
 MIN_PATIENCE = 3  # the epochs without a better dev score before training stops early, at least
@@ -90,6 +91,9 @@ class Progress(Protocol):
     def epoch_end(self, metrics: dict[str, Any], *, is_best: bool) -> None:
         """Report that an epoch has been evaluated and saved."""
 
+    def stalled(self, best_epoch: int) -> None:
+        """Report that training stops before the last epoch, because no epoch after this one was better."""
+
 
 class Silent(Progress):
     """Ignores all progress."""
@@ -98,9 +102,10 @@ class Silent(Progress):
 class TrainingLoop:
     """A training run: the parameters of a task, their optimizer and average, and the metrics of past epochs."""
 
-    def __init__(self, task: Task, folder: Path, *, resume: bool = False) -> None:
-        """``folder`` holds the checkpoint and ``metrics.jsonl``; ``resume``: continue from its checkpoint."""
-        self.task, self.folder = task, folder
+    def __init__(self, task: Task, folder: Path, *, resume: bool = False, group: Group = ALONE) -> None:
+        """``folder`` holds the checkpoint and ``metrics.jsonl``; ``resume``: continue from its checkpoint; ``group``:
+        the processes that train together, as the task knows them too."""
+        self.task, self.folder, self._group = task, folder, group
         self.parameters = {name: torch.from_numpy(array) for name, array in task.arrays.items()}
         for name, tensor in self.parameters.items():
             tensor.requires_grad_(name not in task.frozen)
@@ -116,21 +121,30 @@ class TrainingLoop:
         """Train the remaining epochs; return the metrics of all epochs."""
         self._prepare_folder()
         while len(self.history) < self.task.settings.epochs and not self._has_stalled():
+            self._group.next_epoch(len(self.history) + 1)
             metrics = self.epoch(progress)
             is_best = self._is_best(metrics["dev"])
             self.history.append(metrics)
+            lines = "".join(json.dumps(line) + "\n" for line in self.history)
+            replace_file(self.folder / METRICS, lines.encode())  # before the part, so that its run can be recognised
             if is_best:
                 self.task.save(self.average.arrays, metrics["epoch"])
-            lines = "".join(json.dumps(line) + "\n" for line in self.history)
-            replace_file(self.folder / METRICS, lines.encode())
             save_checkpoint(self.folder, self._checkpoint())
             progress.epoch_end(metrics, is_best=is_best)
+            if len(self.history) < self.task.settings.epochs and self._has_stalled():
+                progress.stalled(self._best_epoch())
+        self._group.next_epoch(STOP)
         return self.history
+
+    def follow(self) -> None:
+        """Train the epochs that the first process of the group trains."""
+        while (number := self._group.next_epoch()) != STOP:
+            self.train_epoch(Silent(), number)
 
     def epoch(self, progress: Progress) -> dict[str, Any]:
         """Train and evaluate one epoch; return its metrics."""
         started, started_cpu = time.perf_counter(), time.process_time()
-        stats = self.train_epoch(progress)
+        stats = self.train_epoch(progress, len(self.history) + 1)
         spent = {"second": time.perf_counter() - started, "cpu_second": time.process_time() - started_cpu}
         metrics = {"epoch": len(self.history) + 1, **stats}
         metrics |= {f"{unit}s": round(seconds, 2) for unit, seconds in spent.items()}
@@ -139,9 +153,8 @@ class TrainingLoop:
             metrics[speed] = round(stats[counted] / max(spent[unit], SHORTEST), 1)
         return metrics | {"dev": self.task.evaluate(self.average.arrays)}
 
-    def train_epoch(self, progress: Progress) -> Mapping[str, Any]:
-        """Train one epoch; return its statistics."""
-        number = len(self.history) + 1
+    def train_epoch(self, progress: Progress, number: int) -> Mapping[str, Any]:
+        """Train one epoch, the first of which has the number 1; return its statistics."""
         stats: Mapping[str, Any] = {}
         n_waiting = 0
         with overflow_is_fine():
@@ -150,7 +163,7 @@ class TrainingLoop:
                     raise ConfigError(f"epoch {number}: the loss is not a finite number; try a smaller learning_rate")
                 if step.loss is not None:
                     step.loss.backward()
-                    n_waiting += step.n_decisions
+                n_waiting += step.n_decisions
                 if step.is_update and n_waiting:
                     self._update(n_waiting, number - 1 + step.rate_at)
                     n_waiting = 0
@@ -162,6 +175,7 @@ class TrainingLoop:
         """Take an optimizer step by the mean loss of the decisions, with a linearly decaying learning rate."""
         settings = self.task.settings
         past = min(epochs_done / settings.epochs, 1)
+        self._group.add_gradients(self.optimizer.dense, self.optimizer.tables)
         self.optimizer.step(n_decisions, rate_share=1 - (1 - settings.final_rate) * past)
         self.average.update()
 
@@ -175,15 +189,20 @@ class TrainingLoop:
         settings = self.task.settings
         if not settings.patience or not self.history or self.history[-1]["dev"] is None:
             return False
+        return len(self.history) - self._best_epoch() >= max(settings.patience * settings.epochs, MIN_PATIENCE)
+
+    def _best_epoch(self) -> int:
         scores = [self.task.criterion(past["dev"]) for past in self.history]
-        return len(scores) - 1 - scores.index(max(scores)) >= max(settings.patience * settings.epochs, MIN_PATIENCE)
+        return 1 + scores.index(max(scores))
 
     def _prepare_folder(self) -> None:
         """Create the folder. A new run deletes the files of an old one."""
         try:
             self.folder.mkdir(parents=True, exist_ok=True)
-            for name in (FILE, METRICS) if self._is_new else ():
-                (self.folder / name).unlink(missing_ok=True)
+            if self._is_new:
+                (self.folder / FILE).unlink(missing_ok=True)
+            if self._is_new and (self.folder / METRICS).exists():
+                replace_file(self.folder / METRICS, b"")
         except OSError as error:
             raise ModelError(f"{self.folder} cannot be written: {error.strerror or error}") from error
 

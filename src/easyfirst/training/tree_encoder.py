@@ -1,4 +1,6 @@
-"""The tree encoder with gradients (section 3), batched by tree level instead of by parsing step.
+"""The tree encoder of a training step, with gradients (section 3), batched by tree level instead of by parsing step.
+
+It encodes the unfinished trees of a derivation. ``tree_module`` encodes finished trees, and is public.
 
 Attachments form a graph: the version of a head after an attachment depends on its version before and on the
 modifier's last versions. The *level* of a version is its longest path down to a leaf. All versions of a level, of all
@@ -18,9 +20,10 @@ from torch import Tensor
 
 from easyfirst.nn import trees
 from easyfirst.nn.arrays import Bools, Ints
+from easyfirst.nn.tree_levels import Level
 from easyfirst.nn.trees import LEFT, RIGHT, TreeWeights
 from easyfirst.parsing.exploration import Attachments
-from easyfirst.training.kernels import Level, LstmTrees
+from easyfirst.training.kernels import LstmTrees
 from easyfirst.training.torch_namespace import TORCH
 
 
@@ -113,11 +116,7 @@ class TreeEncoder:
         """Compute all levels, with any kind of RNN."""
         pool = self._pool
         for level in self._plan.levels:
-            outputs = pool[:, -self._dim :].index_select(0, torch.from_numpy(level.modifiers.reshape(-1)))
-            c = outputs.reshape(-1, 2 * self._dim)
-            encoded = trees.encode_modifiers(TORCH, self._weights, c, relations[level.rows])
-            before = pool.index_select(0, torch.from_numpy(level.before))
-            pool = torch.concat([pool, trees.attach(TORCH, self._weights, before, encoded, side=level.side)])
+            pool = torch.concat([pool, level.climb(TORCH, self._weights, pool, relations)])
         return pool
 
     def _climb_fast(self, relations: Tensor) -> Tensor:
