@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import http.client
+import io
 import json
 import signal
+import socket
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -57,11 +59,54 @@ class Server:
     def parse(self, body: object, headers: dict[str, str] | None = None) -> Answer:
         return self.ask("POST", "/parse", body, JSON | (headers or {}))
 
+    def connect(self) -> socket.socket:
+        """Open a connection."""
+        url = urlsplit(self.address)
+        return socket.create_connection((url.hostname, url.port), timeout=PATIENCE)
+
+    def send(self, *parts: bytes, then_ends: bool = False) -> list[Answer]:
+        """Send bytes over one connection, and read all responses until the server closes it."""
+        with self.connect() as connection:
+            for part in parts:
+                connection.sendall(part)
+            if then_ends:
+                connection.shutdown(socket.SHUT_WR)
+            return responses(read_all(connection))
+
     def stop(self, number: int = signal.SIGTERM) -> tuple[int, str, str]:
         """Stop the server by a signal, and return its exit code and its output since it started."""
         self.process.send_signal(number)
         output, errors = self.process.communicate(timeout=PATIENCE)
         return self.process.returncode, output, errors
+
+
+def memory_of(server: Server) -> int:
+    """Return the resident memory of a server in megabytes (on Linux)."""
+    lines = Path(f"/proc/{server.process.pid}/status").read_text().splitlines()
+    return next(int(line.split()[1]) for line in lines if line.startswith("VmRSS")) // 1024
+
+
+def read_all(connection: socket.socket) -> bytes:
+    """Read until the server closes the connection."""
+    received = b""
+    try:
+        while data := connection.recv(1 << 16):
+            received += data
+    except ConnectionResetError:
+        pass
+    return received
+
+
+def responses(received: bytes) -> list[Answer]:
+    """Split what was received over one connection into responses, each with a Content-Length."""
+    found: list[Answer] = []
+    stream = io.BytesIO(received)
+    while line := stream.readline():
+        status = int(line.split()[1])
+        headers = http.client.parse_headers(stream)
+        if status != 100:
+            found.append(Answer(status, headers, stream.read(int(headers["Content-Length"]))))
+    return found
 
 
 @contextmanager

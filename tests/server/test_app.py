@@ -6,6 +6,7 @@ import http.client
 import json
 import re
 import socket
+import struct
 import threading
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -26,7 +27,7 @@ from easyfirst.errors import ConstraintError, DataError, EasyFirstError, InputEr
 from easyfirst.parser import Parser
 from easyfirst.server.app import create_app
 from easyfirst.server.limits import Limits
-from easyfirst.server.running import address_of, bind
+from easyfirst.server.running import address_of, bind, protocol_of
 from tests.patience import PATIENCE, wait_until
 from tests.server.conftest import Server, running
 from tests.small_models import small_model, small_tagger, small_tokenizer
@@ -124,15 +125,33 @@ def test_other_mistakes(server: Server) -> None:
         ("127.0.0.1", None, 200),
         ("[::1]:8000", None, 200),
         ("10.1.2.3", None, 200),
-        ("LOCALHOST", "http://localhost:99", 200),
+        ("LOCALHOST:99", "http://localhost:99", 200),
+        ("localhost", "http://localhost", 200),
+        ("localhost:80", "http://localhost", 200),
+        ("localhost", "https://localhost:443", 200),
         ("10.1.2.3:7", "http://10.1.2.3:7", 200),
+        ("[::1]:7", "http://[::1]:7", 200),
         ("evil.example", None, 421),
         ("localhost.evil.example", None, 421),
+        ("localhost/evil.example", None, 421),
+        ("localhost?evil.example", None, 421),
+        ("evil.example#localhost", None, 421),
+        ("user@localhost", None, 421),
+        ("localhost:", None, 421),
+        ("localhost:1:2", None, 421),
+        ("local host", None, 421),
         ("", None, 421),
         ("[::1", None, 421),
         ("localhost", "http://evil.example", 403),
         ("localhost", "http://10.1.2.3", 403),
+        ("localhost", "http://user@localhost", 403),
+        ("localhost", "http://localhost/", 403),
+        ("localhost", "ftp://localhost", 403),
+        ("localhost", "localhost", 403),
         ("localhost", "null", 403),
+        ("localhost:8000", "http://localhost:8001", 403),
+        ("localhost:8000", "http://localhost", 403),
+        ("localhost:8000", "http://127.0.0.1:8000", 403),
     ],
 )
 def test_hosts_and_origins(server: Server, host: str, origin: str | None, status: int) -> None:
@@ -202,23 +221,34 @@ class Gated(Parser):
     def __init__(self) -> None:
         super().__init__(small_model("both"), tokenizer=small_tokenizer(), tagger=small_tagger())
         self.gate, self.has_begun = threading.Event(), threading.Event()
+        self.server: uvicorn.Server
+        self.tokenized: list[str] = []
+        self.turns: threading.Semaphore | None = None  # the batches and slices that may be parsed
         self.error: Exception | None = None
+
+    def tokenize(self, texts: Any, **options: Any) -> Any:
+        self.tokenized += texts
+        return super().tokenize(texts, **options)
 
     def parse_prepared(self, prepared: Any, **options: Any) -> Any:
         self.has_begun.set()
         assert self.gate.wait(PATIENCE)
+        if self.turns is not None:
+            assert self.turns.acquire(timeout=PATIENCE)
         if self.error is not None:
             raise self.error
         return super().parse_prepared(prepared, **options)
 
 
 @contextmanager
-def serving_gated(timeout: float) -> Iterator[tuple[Gated, Server]]:
-    """Run a server in this process, with room for two requests."""
+def serving_gated(timeout: float, *, max_bytes: int = 1000, max_connections: int = 3) -> Iterator[tuple[Gated, Server]]:
+    """Run a server in this process, with room for two requests, and for one connection more."""
     parser = Gated()
-    app = create_app(parser, name="gated", facts={}, limits=Limits(max_waiting=2, timeout=timeout, max_bytes=1000))
+    limits = Limits(max_waiting=2, timeout=timeout, max_bytes=max_bytes, max_connections=max_connections)
+    app = create_app(parser, name="gated", facts={}, limits=limits)
     listening = bind("localhost", 0)
-    server = uvicorn.Server(uvicorn.Config(app, log_config=None, lifespan="on"))
+    server = uvicorn.Server(uvicorn.Config(app, http=protocol_of(app, limits), log_config=None, lifespan="on"))
+    parser.server = server
     thread = threading.Thread(target=server.run, kwargs={"sockets": [listening]})
     thread.start()
     yield parser, Server(None, address_of(listening))  # type: ignore[arg-type]
@@ -247,6 +277,77 @@ def test_too_many(gated: tuple[Gated, Server]) -> None:
         assert (page.status, "waiting already" in page.body.decode()) == (503, True)
         parser.gate.set()
         assert [future.result().status for future in waiting] == [200, 200]
+
+
+def test_a_small_request_waits_for_one_slice_of_a_large_one() -> None:
+    with serving_gated(PATIENCE, max_bytes=100_000) as (parser, server), ThreadPoolExecutor(2) as pool:
+        parser.gate.set()
+        parser.turns = threading.Semaphore(0)
+        large = pool.submit(server.parse, {"tokens": [["fox"] * 100] * 50})  # ten slices
+        assert parser.has_begun.wait(PATIENCE)
+        small = pool.submit(server.parse, {"tokens": [["A", "fox"]]})
+        wait_until(lambda: server.ask("GET", "/health").json["waiting"] == 2)
+        parser.turns.release(2)  # the slice that has begun, and the small request
+        assert small.result().status == 200
+        assert not large.done()
+        parser.turns.release(1000)
+        assert len(large.result().json["sentences"]) == 50
+
+
+def test_a_connection_too_many(gated: tuple[Gated, Server]) -> None:
+    parser, server = gated
+    with ThreadPoolExecutor(2) as pool:
+        waiting = [pool.submit(server.parse, {"text": "A fox."}) for _ in range(2)]
+        wait_until(lambda: server.ask("GET", "/health").json["waiting"] == 2)
+        third = server.connect()
+        third.setblocking(False)
+
+        def has_made_room() -> bool:
+            """Ask over another connection. The third one is closed for it, unless an older one was."""
+            try:
+                return server.ask("GET", "/health").status == 200 and third.recv(1 << 16) == b""
+            except (BlockingIOError, ConnectionResetError) as error:
+                return isinstance(error, ConnectionResetError)
+
+        try:
+            wait_until(has_made_room)
+        finally:
+            parser.gate.set()
+            third.close()
+        assert [future.result().status for future in waiting] == [200, 200]
+
+
+def test_a_client_that_is_gone_is_not_answered(gated: tuple[Gated, Server]) -> None:
+    parser, server = gated
+    body = json.dumps({"text": "A fox."}).encode()
+    with ThreadPoolExecutor(1) as pool:
+        first = pool.submit(server.parse, {"text": "A fox."})
+        assert parser.has_begun.wait(PATIENCE)
+        gone = server.connect()
+        gone.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))  # resets the connection
+        head = (
+            b"POST /parse HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n"
+        )
+        gone.sendall(head % len(body) + body)
+        wait_until(lambda: server.ask("GET", "/health").json["waiting"] == 2)
+        gone.close()
+        wait_until(lambda: len(parser.server.server_state.connections) == 1)
+        parser.tokenized.clear()
+        parser.gate.set()
+        assert first.result().status == 200
+        wait_until(lambda: server.ask("GET", "/health").json["waiting"] == 0)
+    assert parser.tokenized == []
+
+
+def test_no_connection_can_make_room() -> None:
+    with serving_gated(PATIENCE, max_connections=1) as (parser, server), ThreadPoolExecutor(1) as pool:
+        waiting = pool.submit(server.parse, {"text": "A fox."})
+        assert parser.has_begun.wait(PATIENCE)
+        refused = server.ask("GET", "/health")
+        assert (refused.status, refused.headers["Retry-After"]) == (503, "1")
+        assert refused.json == {"error": "too many connections are open already; try again in a moment"}
+        parser.gate.set()
+        assert waiting.result().status == 200
 
 
 def test_too_slow() -> None:

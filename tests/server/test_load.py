@@ -16,7 +16,7 @@ import pytest
 pytest.importorskip("fastapi", reason="the extra 'server' is not installed")
 
 from tests.patience import PATIENCE, wait_until
-from tests.server.conftest import Server, running
+from tests.server.conftest import Server, memory_of, running
 
 LOAD = Path(__file__).parent.parent.parent / "bench" / "load.py"
 N_REQUESTS = 300
@@ -40,12 +40,6 @@ def load(server: Server, requests: Path, answers: Path, *options: str) -> dict[s
     return json.loads(done.stdout)
 
 
-def resident(server: Server) -> int:
-    """Return the resident memory of the server in megabytes."""
-    lines = Path(f"/proc/{server.process.pid}/status").read_text().splitlines()
-    return next(int(line.split()[1]) for line in lines if line.startswith("VmRSS")) // 1024
-
-
 def forms_of(answers: Path) -> list[list[str]]:
     found = [json.loads(line) for line in answers.read_bytes().splitlines()]
     return [[word["form"] for word in answer["sentences"][0]["words"]] for answer in found]
@@ -60,7 +54,7 @@ def test_every_request_gets_its_own_answer(model: Path, tmp_path: Path) -> None:
             outcome = load(server, tmp_path / "requests", tmp_path / "answers", "--connections", "48")
             assert outcome["statuses"] == {"200": N_REQUESTS}
             assert forms_of(tmp_path / "answers") == sentences
-            memory += [resident(server)] if sys.platform == "linux" else []
+            memory += [memory_of(server)] if sys.platform == "linux" else []
         assert not memory or memory[-1] <= memory[0] + 30
         assert server.ask("GET", "/health").json["waiting"] == 0
 

@@ -61,6 +61,8 @@ def test_a_port_that_is_taken(run: Run, model: Path) -> None:
         (["--host", "a" * 100], "cannot be resolved"),
         (["--model", "nowhere"], "there is no model nowhere"),
         (["--timeout", "nan"], "timeout"),
+        (["--timeout", "inf"], "timeout"),
+        (["--header-timeout", "inf"], "--header-timeout"),
         (["--max-words", "0"], "max-words"),
         (["--port", "70000"], "port"),
     ],
@@ -76,9 +78,29 @@ def test_a_warning_if_other_machines_can_reach_it(model: Path) -> None:
         assert server.address.startswith("http://127.0.0.1:")
         for name, status in (("parser.example", 200), ("other.example", 421)):
             assert server.ask("GET", "/health", headers={"Host": name}).status == status
+        for origin, status in (  # of pages behind a proxy that changes the Host header
+            ("https://parser.example", 200),
+            ("http://parser.example", 200),
+            ("https://parser.example:8443", 403),
+            ("http://localhost", 403),
+            (f"http://{socket.gethostname()}", 403),
+        ):
+            assert server.ask("GET", "/health", headers={"Origin": origin}).status == status
         code, output, errors = server.stop()
     assert (code, output) == (0, "stopped\n")
     assert errors.startswith("warning: anyone can reach 0.0.0.0 from other machines")
+
+
+def test_every_address(model: Path) -> None:
+    """With --host "", no name is empty, so a page without an origin may not use the server."""
+    with running(model, "--host", "") as server:
+        assert server.ask("GET", "/health").status == 200
+        for origin in ("null", "", "http://"):
+            assert server.ask("GET", "/health", headers={"Origin": origin}).status == 403
+        assert server.send(b"GET /health HTTP/1.1\r\nHost:\r\nConnection: close\r\n\r\n")[0].status == 421
+        code, output, errors = server.stop()
+    assert (code, output) == (0, "stopped\n")
+    assert errors == "" or errors.startswith("warning: anyone can reach")
 
 
 def test_an_ipv6_address() -> None:
@@ -91,8 +113,9 @@ def test_an_ipv6_address() -> None:
 
 
 @pytest.mark.skipif(os.name == "nt", reason="there are no such signals")
-@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
-def test_accepted_requests_are_finished_before_the_end(model: Path, number: int) -> None:
+@pytest.mark.parametrize("name", ["SIGTERM", "SIGINT", "SIGHUP"])
+def test_accepted_requests_are_finished_before_the_end(model: Path, name: str) -> None:
+    number = getattr(signal, name)
     with running(model) as server, ThreadPoolExecutor() as pool:
         asked = {"tokens": [["fox"] * 500] * 20}
         answers = [pool.submit(server.parse, asked) for _ in range(3)]
@@ -104,10 +127,21 @@ def test_accepted_requests_are_finished_before_the_end(model: Path, number: int)
 
 
 @pytest.mark.skipif(os.name == "nt", reason="there are no such signals")
-@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
-def test_it_can_be_stopped_as_soon_as_it_prints_its_address(model: Path, number: int) -> None:
+@pytest.mark.parametrize("name", ["SIGTERM", "SIGINT", "SIGHUP"])
+def test_it_can_be_stopped_as_soon_as_it_prints_its_address(model: Path, name: str) -> None:
     with running(model) as server:
-        assert server.stop(number) == (0, "stopped\n", "")
+        assert server.stop(getattr(signal, name)) == (0, "stopped\n", "")
+
+
+@pytest.mark.skipif(os.name == "nt", reason="there is no such signal")
+def test_nohup(model: Path) -> None:
+    before = signal.signal(signal.SIGHUP, signal.SIG_IGN)  # as nohup starts a process
+    try:
+        with running(model) as server:
+            server.process.send_signal(signal.SIGHUP)
+            assert server.ask("GET", "/health").status == 200
+    finally:
+        signal.signal(signal.SIGHUP, before)
 
 
 @pytest.mark.skipif(os.name == "nt", reason="the browser is a shell script")

@@ -21,6 +21,7 @@ from easyfirst.server import schema
 from easyfirst.server.answers import Answer, Answerer, to_json
 from easyfirst.server.batching import Batcher
 from easyfirst.server.body import Bodies
+from easyfirst.server.connections import client_of
 from easyfirst.server.guard import JSON, Guard, error_response
 from easyfirst.server.limits import Limits, RefusedError
 from easyfirst.server.page import EXPLAINED_WORDS, Form, draw_docs, draw_page, policy, read_form
@@ -29,21 +30,23 @@ from easyfirst.server.parse_request import ParseRequest, check_words, read_reque
 logger = logging.getLogger("uvicorn.error")
 
 REFUSALS = {
-    400: "The body is not JSON.",
+    400: "The body is not JSON, or the request is not HTTP.",
     403: "The request comes from a page of another site.",
-    408: "The body did not arrive in time.",
-    413: "The body has too many bytes, or too many words.",
+    408: "The headers or the body did not arrive in time.",
+    413: "The body has too many bytes, characters or words.",
     415: "The Content-Type of the body is not JSON.",
     421: "The host name of the request is not one of the server's.",
     422: "The model cannot parse the input; the message says why.",
+    431: "The headers have too many bytes.",
     500: "The server or the model has failed.",
-    503: "Too many requests are waiting; Retry-After says when to try again.",
+    503: "Too many requests are waiting, or the server is shutting down; Retry-After says when to try again.",
     504: "The request took too long.",
 }
-ALWAYS = (403, 421, 500)
+ALWAYS = (400, 403, 408, 421, 431, 500, 503)
 DESCRIPTION = (
-    "A request may have up to {limits.max_bytes:,} bytes and {limits.max_words:,} words, and a sentence up to "
-    "{limits.max_sentence_words:,} words. Every error is an object with one key, error, that says what to do."
+    "A request may have up to {limits.max_bytes:,} bytes, {limits.max_characters:,} characters and "
+    "{limits.max_words:,} words, and a sentence up to {limits.max_sentence_words:,} words. Every error is an object "
+    "with one key, error, that says what to do."
 )
 FAULTS_OF_INPUT = (InputError, DataError)  # the model was loaded before, so it is not to blame
 PAGE_WORDS = 2_000  # the most that the page draws at a time: a word takes more than a kilobyte there
@@ -56,15 +59,17 @@ def create_app(
     facts: Mapping[str, Any],
     limits: Limits | None = None,
     hosts: Iterable[str] = (),
+    allowed_hosts: Iterable[str] = (),
     on_start: Callable[[], None] | None = None,
 ) -> Guard:
     """Create the application that serves a model under a ``name``.
 
-    ``facts`` are the answer to ``GET /model``. ``hosts`` are the host names that requests may use besides localhost and
-    IP addresses. ``on_start`` is called when the server is ready and handles signals.
+    ``facts`` are the answer to ``GET /model``. ``hosts`` and ``allowed_hosts`` are the host names that requests may use
+    besides localhost and IP addresses; pages at ``allowed_hosts`` may use the server too. ``on_start`` is called when
+    the server is ready and handles signals.
     """
     service = _Service(parser, name, facts, limits or Limits(), on_start)
-    return Guard(service.app(), names=hosts, policy=policy())
+    return Guard(service.app(), names=hosts, allowed=allowed_hosts, policy=policy())
 
 
 class _Service:
@@ -76,9 +81,11 @@ class _Service:
         self._on_start = on_start
         self._parser, self._name, self._facts, self._limits = parser, name, dict(facts), limits
         self._model = {"name": name, "easyfirst_version": facts.get("easyfirst_version")}
+        answerer = Answerer(parser, limits)
         self._batcher: Batcher[ParseRequest, Answer] = Batcher(
-            Answerer(parser, limits), max_waiting=limits.max_waiting, timeout=limits.timeout
+            answerer, answerer.steps, max_waiting=limits.max_waiting, timeout=limits.timeout
         )
+        self._drawing = asyncio.Lock()  # pages are drawn one at a time, so that parsing keeps half of the time
         self._bodies = Bodies(limits)
         self._page_limits = replace(limits, max_words=min(limits.max_words, PAGE_WORDS))
 
@@ -128,11 +135,10 @@ class _Service:
             raise RefusedError(f"the Content-Type is {kind!r}; send JSON, with the header Content-Type: {JSON}", 415)
         async with self._bodies.read(request) as body:
             asked = read_request(body, self._parser, self._limits)
-            answer = await self._batcher.submit(asked, weight=asked.weight)
-        made = await asyncio.to_thread(
-            lambda: to_json({"model": self._model, "sentences": answer.to_dicts(), "warnings": answer.warnings})
-        )
-        return Response(made, media_type=JSON)
+            answer = await self._batcher.submit(asked, weight=asked.weight, client=_client(request))
+        model, warnings = to_json(self._model), to_json(answer.warnings)
+        parts = (b'{"model": ', model, b', "sentences": ', answer.written, b', "warnings": ', warnings, b"}")
+        return Response(b"".join(parts), media_type=JSON)
 
     async def model(self) -> Response:
         """Return what easyfirst info --json prints about the model."""
@@ -152,13 +158,15 @@ class _Service:
         try:
             async with self._bodies.read(request) as body:
                 form = read_form(body, form)
-                asked = replace(form.to_request(self._parser, self._page_limits), max_explained=EXPLAINED_WORDS)
-                answer = await self._batcher.submit(asked, weight=asked.weight)
+                asked = form.to_request(self._parser, self._page_limits)
+                asked = replace(asked, max_explained=EXPLAINED_WORDS, is_json=False)
+                answer = await self._batcher.submit(asked, weight=asked.weight, client=_client(request))
             check_words(sum(map(len, answer.parses)), self._page_limits)
         except (RefusedError, *FAULTS_OF_INPUT) as error:
             answer, message = Answer(), str(error)
             status = error.status if isinstance(error, RefusedError) else 422
-        page = await asyncio.to_thread(draw_page, form, name=self._name, answer=answer, message=message)
+        async with self._drawing:
+            page = await asyncio.to_thread(draw_page, form, name=self._name, answer=answer, message=message)
         return HTMLResponse(page, status)
 
     async def docs(self, request: Request) -> Response:
@@ -168,6 +176,10 @@ class _Service:
 def _responses(model: type[BaseModel], *statuses: int) -> dict[int | str, dict[str, Any]]:
     refusals = {status: {"model": schema.ErrorResponse, "description": REFUSALS[status]} for status in statuses}
     return {200: {"model": model, "description": model.__doc__}, **refusals}
+
+
+def _client(request: Request) -> str:
+    return "" if request.client is None else client_of(request.client.host)
 
 
 async def _handle_error(request: Request, error: Exception) -> Response:

@@ -57,7 +57,7 @@ class Form:
         lines = [line for line in self.text.split("\n") if line.strip()]
         if self.kind == "lines":
             return request_texts(lines, parser, limits, one_sentence=True)
-        return request_words([line.split() for line in lines], parser, limits)
+        return request_words([line.split() for line in lines], limits)
 
 
 def read_form(body: bytes, form: Form) -> Form:

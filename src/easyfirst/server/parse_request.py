@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, cast
@@ -16,6 +17,7 @@ KEYS = ("text", "sentences", "tokens")
 EXAMPLE = 'as in {"text": "The fox jumps. It likes apples."}'
 CHARACTERS_PER_WORD = 5  # a rough mean, with white space, to estimate the work of a text
 EXPLAINING = 3  # the cost of explaining a word, relative to parsing it
+_PIECE = re.compile(r"\w+|[^\w\s]")
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,15 +26,14 @@ class ParseRequest:
 
     texts: tuple[str, ...] = ()
     one_sentence: bool = False  # whether each text is one sentence
-    sentences: tuple[Prepared, ...] = ()
+    sentences: tuple[Any, ...] = ()  # lists of words, which are checked when their turn comes
     max_explained: int = 0  # the most words to explain: as many sentences from the first on as fit
+    is_json: bool = True  # whether the answer is written as JSON
 
     @property
     def weight(self) -> int:
         """The work, measured in parsed words."""
-        n_words = sum(len(each.sentence) for each in self.sentences)
-        if self.texts:
-            n_words = 1 + sum(map(len, self.texts)) // CHARACTERS_PER_WORD
+        n_words = sum(map(_count, self.sentences)) + sum(map(_estimate, self.texts))
         return n_words + EXPLAINING * min(n_words, self.max_explained)
 
 
@@ -54,7 +55,7 @@ def read_request(body: bytes, parser: Parser, limits: Limits) -> ParseRequest:
         raise RefusedError(f"give one of text, sentences and tokens, not {found}, {EXAMPLE}")
     [(key, value)] = values.items()
     if key == "tokens":
-        return request_words(_list_of(value, key, "lists of words"), parser, limits)
+        return request_words(_list_of(value, key, "lists of words"), limits)
     if key == "text":
         return request_texts([value], parser, limits, one_sentence=False)
     return request_texts(_list_of(value, key, "texts"), parser, limits, one_sentence=True)
@@ -66,23 +67,39 @@ def request_texts(texts: Sequence[Any], parser: Parser, limits: Limits, *, one_s
         name = f"sentence {number}" if one_sentence else "text"
         if not isinstance(text, str):
             raise RefusedError(f"{name} is {_kind(text)}; give a string")
-        _check_characters(text, name)
+        _check_no_nul(text, name)
     parser.require_tokenizer()
+    check_characters(sum(map(len, texts)), limits)
     check_words(sum(len(text.split()) for text in texts), limits, "at least ")
     return ParseRequest(tuple(texts), one_sentence)
 
 
-def request_words(items: Sequence[Any], parser: Parser, limits: Limits) -> ParseRequest:
+def request_words(items: Sequence[Any], limits: Limits) -> ParseRequest:
     """Make a request to parse sentences in words, with or without tags."""
-    check_words(sum(len(cast("list[Any]", item)) for item in items if isinstance(item, list)), limits)
+    check_words(sum(map(_count, items)), limits)
+    return ParseRequest(sentences=tuple(items))
+
+
+def prepare_words(items: Sequence[Any], parser: Parser, limits: Limits) -> list[Prepared]:
+    """Check the sentences of a request in words."""
     prepared: list[Prepared] = []
+    n_characters = 0
     for number, each in enumerate(parser.prepare(items), 1):
         name, sentence = f"sentence {number}", each.sentence
         check_length(len(sentence), name, limits)
         for cell in (*sentence.forms, *sentence.upos, *sentence.xpos):
-            _check_characters(cell, name)
+            _check_no_nul(cell, name)
+        n_characters += sum(map(len, sentence.forms))
+        check_characters(n_characters, limits)
         prepared.append(each)
-    return ParseRequest(sentences=tuple(prepared))
+    return prepared
+
+
+def check_characters(n_characters: int, limits: Limits) -> None:
+    """Raise an error if a request has too many characters."""
+    if n_characters > limits.max_characters:
+        limit = f"this server takes up to {limits.max_characters:,} at a time: send several requests"
+        raise RefusedError(f"the request has {n_characters:,} characters; {limit}", 413)
 
 
 def check_words(n_words: int, limits: Limits, least: str = "") -> None:
@@ -111,6 +128,15 @@ def _kind(value: object) -> str:
     return next((name for kind, name in kinds.items() if isinstance(value, kind)), "a number")
 
 
-def _check_characters(text: str, name: str) -> None:
+def _count(item: object) -> int:
+    return len(cast("list[Any]", item)) if isinstance(item, list) else 0
+
+
+def _estimate(text: str) -> int:
+    """Estimate the number of words in a text, rather too high than too low."""
+    return 1 + max(len(text) // CHARACTERS_PER_WORD, len(_PIECE.findall(text)))
+
+
+def _check_no_nul(text: str, name: str) -> None:
     if "\0" in text:
         raise RefusedError(f"{name} has a NUL character (U+0000) in it; take it out")
