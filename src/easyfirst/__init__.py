@@ -17,6 +17,8 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from easyfirst import errors
+    from easyfirst import ray as ray
+    from easyfirst import spark as spark
     from easyfirst.confidence.estimates import Confidence
     from easyfirst.constraints.annotations import constraints_of
     from easyfirst.constraints.records import Constraints
@@ -29,12 +31,18 @@ if TYPE_CHECKING:
         LanguageWarning,
         ModelError,
     )
+    from easyfirst.meaning.numpy_encoder import NumpyTreeEncoder
     from easyfirst.parser import Parser, combine, load
     from easyfirst.parsing.derivation import Attachment
     from easyfirst.parsing.validity import Change
     from easyfirst.results.documents import Document
     from easyfirst.results.explanations import Explanation
     from easyfirst.results.parses import Parse
+    from easyfirst.results.spacy_docs.reading import from_spacy
+    from easyfirst.results.tables import write_parquet
+    from easyfirst.search import Hit, find_similar
+    from easyfirst.tables.parquet import read_parquet
+    from easyfirst.training.tree_module import TreeEncoder as TreeEncoder
     from easyfirst.treebank.conllu import read_conllu
     from easyfirst.treebank.raw_text import Token
     from easyfirst.treebank.scores import score
@@ -51,18 +59,26 @@ _NAMES = {
         *("ConfigError", "ConstraintError", "DataError", "EasyFirstError", "InputError", "LanguageWarning"),
         "ModelError",
     ),
+    "meaning.numpy_encoder": ("NumpyTreeEncoder",),
     "parser": ("Parser", "combine", "load"),
     "parsing.derivation": ("Attachment",),
     "parsing.validity": ("Change",),
     "results.documents": ("Document",),
     "results.explanations": ("Explanation",),
     "results.parses": ("Parse",),
+    "results.spacy_docs.reading": ("from_spacy",),
+    "results.tables": ("write_parquet",),
+    "search": ("Hit", "find_similar"),
+    "tables.parquet": ("read_parquet",),
+    "training.tree_module": ("TreeEncoder",),
     "treebank.conllu": ("read_conllu",),
     "treebank.raw_text": ("Token",),
     "treebank.scores": ("score",),
     "treebank.sentence": ("Sentence", "Word"),
     "treebank.tree": ("Tree",),
 }
+# `TreeEncoder` needs PyTorch, so it is not in __all__: "from easyfirst import *" works without
+_MODULES = ("errors", "ray", "spacy", "spark")
 _HOMES = {name: f"easyfirst.{module}" for module, names in _NAMES.items() for name in names}
 
 __all__ = [
@@ -76,9 +92,11 @@ __all__ = [
     "Document",
     "EasyFirstError",
     "Explanation",
+    "Hit",
     "InputError",
     "LanguageWarning",
     "ModelError",
+    "NumpyTreeEncoder",
     "Parse",
     "Parser",
     "Sentence",
@@ -89,21 +107,30 @@ __all__ = [
     "combine",
     "constraints_of",
     "errors",
+    "find_similar",
+    "from_spacy",
     "load",
     "read_conllu",
+    "read_parquet",
     "score",
+    "write_parquet",
 ]
 
 
 def __getattr__(name: str) -> object:
-    if name == "errors":
-        return import_module("easyfirst.errors")
+    if name in _MODULES:
+        return import_module(f"easyfirst.{name}")
     if name not in _HOMES:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    value = getattr(import_module(_HOMES[name]), name)
+    try:
+        value = getattr(import_module(_HOMES[name]), name)
+    except ModuleNotFoundError as error:
+        if error.name != "torch":
+            raise
+        raise ImportError(f'easyfirst.{name} needs PyTorch; install it with: pip install "easyfirst[train]"') from None
     globals()[name] = value
     return value
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *__all__})
+    return sorted({*globals(), *_HOMES, *__all__})

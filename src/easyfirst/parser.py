@@ -33,14 +33,13 @@ from easyfirst.inputs import (
     texts_only,
     to_sentence,
 )
+from easyfirst.meaning.subtrees import SubtreeEncoder
 from easyfirst.model.bundled import find_model
 from easyfirst.model.ensemble import make_ensemble, short_names
 from easyfirst.model.parser_config import ParserConfig
-from easyfirst.model.parser_store import ParserModel, load_parser
-from easyfirst.model.part import TAGGER, TOKENIZER
-from easyfirst.model.saving import save_model
-from easyfirst.model.tagger_store import load_tagger, make_tagger_ensemble
-from easyfirst.model.tokenizer_store import load_tokenizer
+from easyfirst.model.parser_store import ParserModel
+from easyfirst.model.saving import load_model, save_model
+from easyfirst.model.tagger_store import make_tagger_ensemble
 from easyfirst.native.backend import Backend
 from easyfirst.parsing.actions import Choose
 from easyfirst.parsing.derivation import Derivation
@@ -48,6 +47,7 @@ from easyfirst.parsing.engine import BATCH_SIZE, Engine, NumpyEngine
 from easyfirst.parsing.engine_choice import make_engine
 from easyfirst.parsing.native_engine import NativeEngine
 from easyfirst.parsing.validity import Validity
+from easyfirst.reopening import Portable
 from easyfirst.results.documents import Document
 from easyfirst.results.explanations import RUNNERS_UP, Explanation, Observer
 from easyfirst.results.parses import Parse
@@ -75,11 +75,12 @@ def load(
     """
     backend = Backend.choose(engine, precision)
     path = find_model(name)
-    model = load_parser(path)
-    tokenizer = Tokenizer(load_tokenizer(path / TOKENIZER), backend) if (path / TOKENIZER).is_dir() else None
-    tagger = Tagger(load_tagger(path / TAGGER, model.vectors), backend) if (path / TAGGER).is_dir() else None
+    model, tokenizer_model, tagger_model = load_model(path)
+    tokenizer = None if tokenizer_model is None else Tokenizer(tokenizer_model, backend)
+    tagger = None if tagger_model is None else Tagger(tagger_model, backend)
     parsing = make_engine(model.arrays, model.config, model.vocabulary, backend)
-    return Parser(model, tokenizer=tokenizer, tagger=tagger, engine=parsing, valid=valid)
+    parser = Parser(model, tokenizer=tokenizer, tagger=tagger, engine=parsing, valid=valid)
+    return parser.opened(load, name, engine, precision, valid)
 
 
 def combine(
@@ -106,7 +107,7 @@ def combine(
     return Parser(model, tokenizer=next(tokenizers, None), tagger=tagger, engine=parsing, valid=valid)
 
 
-class Parser:
+class Parser(Portable):
     """A trained model, ready to parse. Parsing does not change it, so threads may share one."""
 
     def __init__(
@@ -149,6 +150,11 @@ class Parser:
     def language(self) -> Language:
         """The letters and frequent words of the training data, which tell whether a text is in another language."""
         return Language.of_model(self._model, *(part.model for part in (self.tokenizer, self.tagger) if part))
+
+    @cached_property
+    def encoder(self) -> SubtreeEncoder:
+        """The encoder of words and subtrees, behind :attr:`Parse.vectors`."""
+        return SubtreeEncoder(self._model)
 
     @property
     def model(self) -> ParserModel:
@@ -325,7 +331,7 @@ class Parser:
     def save(self, path: str | PathLike[str], *, bits: int = 32) -> None:
         """Write the model to a directory, from which :func:`load` restores it.
 
-        Parts of an old model there that this one lacks are removed. ``bits`` of a weight: 32, 16 or 8; with fewer the
+        A model that is there is replaced at once, with all its parts. ``bits`` of a weight: 32, 16 or 8; with fewer the
         model is smaller, and its parses hardly change.
         """
         tokenizer = None if self.tokenizer is None else self.tokenizer.model
@@ -347,4 +353,5 @@ class Parser:
 
     def _result(self, prepared: Prepared, tagged: Sentence, derivation: Derivation) -> Parse:
         calibration, validity, known = self._model.calibration, self._validity, prepared.constraints
-        return Parse.of(prepared.sentence, tagged, derivation, calibration, validity, constraints=known)
+        rest = prepared.sentence, tagged, derivation, calibration, validity
+        return Parse.of(*rest, constraints=known, encoder=self.encoder)

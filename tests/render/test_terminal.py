@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from easyfirst.render import terminal
 from easyfirst.render.terminal import display_width, draw_tree
 
 FORMS = ["The", "black", "fox", "who", "really", "likes", "apples", "did"]
@@ -175,3 +176,59 @@ def test_an_arc_that_runs_past_a_word_interrupts_its_line() -> None:
     assert draw_tree(["a", "b", "c", "d", "e"], [3, 5, 5, 3, 0], relations) == (
         "    ╭─► a  x\n╭───│─► b  x\n│ ╭─┼─► c  x\n│ │ ╰─► d  x\n╰─┴──── e  root"
     )
+
+
+def slow_levels(heads: list[int | None]) -> dict[int, int]:
+    """The level of each arc by its modifier, found by comparing all pairs of arcs."""
+    arcs = [(min(m, head), max(m, head), m) for m, head in enumerate(heads, 1) if head]
+    levels: dict[int, int] = {}
+    for first, last, m in sorted(arcs, key=lambda arc: (arc[1] - arc[0], arc)):
+        shorter = [arc for arc in arcs if arc[2] in levels]
+        level = 1 + max((levels[other] for a, b, other in shorter if a < last and first < b), default=0)
+        taken: set[int] = set()
+        for a, b, other in shorter:
+            ends, begins = (b == first, last == a)
+            same_head = (ends and (m, other) == (last, a)) or (begins and (m, other) == (first, b))
+            if (ends or begins) and not same_head:
+                taken.add(levels[other])
+        while level in taken:
+            level += 1
+        levels[m] = level
+    return levels
+
+
+@given(st.integers(1, 12).flatmap(lambda n: st.lists(st.integers(-1, n), min_size=n, max_size=n)))
+def test_levels_equal_those_of_all_pairs(numbers: list[int]) -> None:
+    """For any heads: trees, crossing arcs, cycles, and words without a head."""
+    heads = [None if head < 0 or head == m else head for m, head in enumerate(numbers, 1)]
+    arcs = [(min(m, head), max(m, head), m) for m, head in enumerate(heads, 1) if head]
+    assert terminal._levels(arcs, heads) == slow_levels(heads)
+
+
+@given(st.integers(1, 9).flatmap(lambda n: st.lists(st.integers(0, n), min_size=n, max_size=n)))
+def test_depths(heads: list[int]) -> None:
+    def depth(m: int) -> int:
+        found, head = 0, heads[m - 1]
+        while head and found < len(heads):
+            found, head = found + 1, heads[head - 1]
+        return found
+
+    assert terminal._depths(heads) == [depth(m) for m in range(1, len(heads) + 1)]
+
+
+@pytest.mark.parametrize("width", [None, 80])
+@pytest.mark.parametrize(
+    "heads",
+    [
+        [0, *range(1, 20_000)],
+        [0, *[1] * 19_999],
+        [*range(2, 20_001), 0],
+        [0, *[max(1, m // 2) for m in range(2, 20_001)]],
+    ],
+)
+def test_very_long_sentences(heads: list[int], width: int | None) -> None:
+    """The work does not grow with the square of the length, so this ends soon."""
+    words = ["word"] * len(heads)
+    lines = draw_tree(words, heads, ["dep"] * len(heads), width=width).splitlines()
+    assert len(lines) == len(heads)
+    assert max(map(len, lines)) <= (width or terminal.MAX_ARC_WIDTH + 20)

@@ -41,7 +41,7 @@ def constrained_sentences(draw: st.DrawFn) -> tuple[Sentence, Constraints]:
 
 @pytest.fixture(scope="module")
 def parser() -> Parser:
-    return Parser(small_model("both"), tagger=small_tagger(), tokenizer=small_tokenizer())
+    return Parser(small_model("both"), tagger=small_tagger(), tokenizer=small_tokenizer(), valid=False)
 
 
 def explained(parser: Parser, n: int = 3) -> Explanation:

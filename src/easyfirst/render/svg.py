@@ -100,13 +100,18 @@ def _describe(drawing: Drawing, m: int) -> str:
 
 def dark_style() -> str:
     """Return the colours for a dark background as CSS."""
-    dark = COLOURS["dark"]
-    rules = [f".easyfirst .{part}{{fill:{dark[part]}}}" for part in ("background", "form", "tag", "label")]
-    rules.append(f".easyfirst .halo{{stroke:{dark['background']}}}")
-    rules.append(f".easyfirst .line{{stroke:{dark['arc']}}}.easyfirst .tip{{fill:{dark['arc']}}}")
+    return theme_style("dark")
+
+
+def theme_style(theme: Literal["light", "dark"], within: str = "") -> str:
+    """Return the colours of a theme as CSS for pictures ``within`` an element, given by a selector."""
+    colours, of_picture = COLOURS[theme], f"{within} .easyfirst".lstrip()
+    rules = [f"{of_picture} .{part}{{fill:{colours[part]}}}" for part in ("background", "form", "tag", "label")]
+    rules.append(f"{of_picture} .halo{{stroke:{colours['background']}}}")
+    rules.append(f"{of_picture} .line{{stroke:{colours['arc']}}}{of_picture} .tip{{fill:{colours['arc']}}}")
     for band in BANDS:
-        of = f".easyfirst .{band.name}"
-        rules.append(f"{of} .line{{stroke:{band.dark}}}{of} .tip,{of} .label{{fill:{band.dark}}}")
+        of, colour = f"{of_picture} .{band.name}", band.dark if theme == "dark" else band.light
+        rules.append(f"{of} .line{{stroke:{colour}}}{of} .tip,{of} .label{{fill:{colour}}}")
     return "".join(rules)
 
 

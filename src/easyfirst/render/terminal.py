@@ -12,7 +12,8 @@ is interrupted (``─│─``). If the arcs need more columns than there are, th
 from __future__ import annotations
 
 import unicodedata
-from collections.abc import Mapping, Sequence
+from bisect import bisect_left, bisect_right
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import count
 
 from easyfirst.render.bands import band_of, per_cent
@@ -21,6 +22,7 @@ UP, DOWN, LEFT, RIGHT = 1, 2, 4, 8
 _LINES = " ╵╷│╴╯╮┤╶╰╭├─┴┬┼"  # the character of a cell, indexed by the sum of the directions of its lines
 ARROW, STEP = "►", 2
 DIM, BOLD, PLAIN = "\x1b[2m", "\x1b[1m", "\x1b[0m"
+MAX_ARC_WIDTH = 1000  # the columns for the arcs where no width is given: the arcs of long sentences could take millions
 MIN_TEXT_WIDTH = 24  # the columns reserved for the words
 MIN_COLUMN_WIDTH = 12  # wider columns of a sentence are shortened before they are left out
 
@@ -43,9 +45,8 @@ def draw_tree(
     be, the tags or columns are shortened or left out, and then lines are cut. With ``color`` the arcs are dim, the root
     is bold, and relations have the colour of their confidence.
     """
-    arcs = _draw_arcs(heads)
-    if width is not None and arcs and len(arcs[0]) > (room := max(width - MIN_TEXT_WIDTH, 0)):
-        arcs = _indent(heads, room)
+    room = MAX_ARC_WIDTH if width is None else max(width - MIN_TEXT_WIDTH, 0)
+    arcs = _draw_arcs(heads, room) or _indent(heads, room)
     words = pad(list(map(visible, forms)))
     facts = [[visible(relation or "_") for relation in relations]]
     if steps is not None:
@@ -89,11 +90,13 @@ def _paint(line: str, arc_end: int, words_end: int, head: int | None, confidence
     return "".join(f"{code}{part}{PLAIN}" if code and part.strip() else part for code, part in parts)
 
 
-def _draw_arcs(heads: Sequence[int | None]) -> list[str]:
-    """Return what is left of each word, all of the same width."""
+def _draw_arcs(heads: Sequence[int | None], room: int) -> list[str]:
+    """Return what is left of each word, all of the same width; nothing if that is more columns than there is room."""
     arcs = [(min(m, head), max(m, head), m) for m, head in enumerate(heads, 1) if head]
-    levels = _levels(arcs)
+    levels = _levels(arcs, heads)
     n_levels = max(levels.values(), default=0)
+    if STEP * n_levels + 1 > room:
+        return []
     grid = [[0] * (STEP * n_levels) for _ in heads]
     passed: set[tuple[int, int]] = set()  # the cells in which an arc runs past a word
     for first, last, m in arcs:
@@ -111,39 +114,76 @@ def _draw_arcs(heads: Sequence[int | None]) -> list[str]:
     return ["".join(_LINES[cell] for cell in cells) + end for cells, end in zip(grid, ends, strict=True)]
 
 
-def _levels(arcs: Sequence[tuple[int, int, int]]) -> dict[int, int]:
+def _levels(arcs: Sequence[tuple[int, int, int]], heads: Sequence[int | None]) -> dict[int, int]:
     """Return the level of each arc, by its modifier: outside all shorter arcs that it overlaps, and not in the column
     of an arc that it touches."""
     levels: dict[int, int] = {}
-    shortest_first = sorted(arcs, key=lambda arc: (arc[1] - arc[0], arc))
-    for i, arc in enumerate(shortest_first):
-        first, last, m = arc
-        level = 1 + max((levels[other] for a, b, other in shortest_first[:i] if a < last and first < b), default=0)
-        taken = {levels[other[2]] for other in shortest_first[:i] if _touch(arc, other)}
+    heights = _Heights()
+    of_head: dict[int, list[int]] = {}
+    for first, last, m in arcs:
+        of_head.setdefault(first + last - m, []).append(m)
+    for first, last, m in sorted(arcs, key=lambda arc: (arc[1] - arc[0], arc)):
+        level = 1 + heights.highest(first, last)
+        taken = {levels[other] for other in _touching(first, last, m, heads, of_head) if other in levels}
         levels[m] = next(free for free in count(level) if free not in taken)
+        heights.cover(first, last, levels[m])
     return levels
 
 
-def _touch(arc: tuple[int, int, int], other: tuple[int, int, int]) -> bool:
-    """Return whether one arc ends where the other begins, so that they would look like one arc. If that word is the
-    head of both, they may share a column."""
-    (first, last, m), (other_first, other_last, other_m) = sorted((arc, other))
-    return last == other_first and not (m == first and other_m == other_last)
+def _touching(
+    first: int, last: int, m: int, heads: Sequence[int | None], of_head: Mapping[int, Sequence[int]]
+) -> Iterator[int]:
+    """Yield the modifiers of the arcs that end where an arc begins, or the other way round, so that they would look
+    like one arc. Two arcs from the same head may share a column, so one of them is the arc of the word itself."""
+    head = first + last - m
+    yield from (other for other in of_head.get(m, ()) if (other < m) == (m < head))
+    if (above := heads[head - 1]) and (head < above) == (m < head):
+        yield head
+
+
+class _Heights:
+    """The level of the outermost arc over each gap between two words: a step function. Arcs come from short to long."""
+
+    def __init__(self) -> None:
+        self._begins, self._levels = [0], [0]
+
+    def highest(self, first: int, last: int) -> int:
+        """Return the highest level between two words."""
+        return max(self._levels[bisect_right(self._begins, first) - 1 : bisect_left(self._begins, last)], default=0)
+
+    def cover(self, first: int, last: int, level: int) -> None:
+        """Set the level between two words, which is higher than all that are there."""
+        begin, end = bisect_left(self._begins, first), bisect_left(self._begins, last)
+        after = self._levels[bisect_right(self._begins, last) - 1]
+        is_begun = end < len(self._begins) and self._begins[end] == last
+        self._begins[begin:end] = [first] if is_begun else [first, last]
+        self._levels[begin:end] = [level] if is_begun else [level, after]
 
 
 def _indent(heads: Sequence[int | None], room: int) -> list[str]:
     """Indent each word by its depth, as far as there is room."""
-    depths = [_depth(heads, m) for m in range(1, len(heads) + 1)]
+    depths = _depths(heads)
     deepest = max(depths)
     step = min(STEP, room // deepest) if deepest else 0
     return [f"{' ' * min(step * depth, room)}{'·' if depth else ' '}".ljust(step * deepest + 1) for depth in depths]
 
 
-def _depth(heads: Sequence[int | None], m: int) -> int:
-    depth, head = 0, heads[m - 1]
-    while head and depth < len(heads):  # heads may form a cycle
-        depth, head = depth + 1, heads[head - 1]
-    return depth
+def _depths(heads: Sequence[int | None]) -> list[int]:
+    """Return the number of words above each word. Heads may form a cycle; below one, it is the number of all words."""
+    depths: dict[int, int] = {}
+    for m in range(1, len(heads) + 1):
+        path: list[int] = []
+        seen: set[int] = set()
+        above: int | None = m
+        while above and above not in depths and above not in seen:
+            path.append(above)
+            seen.add(above)
+            above = heads[above - 1]
+        depth = -1 if not above else depths.get(above, len(heads))
+        for word in reversed(path):
+            depth = min(depth + 1, len(heads))
+            depths[word] = depth
+    return [depths[m] for m in range(1, len(heads) + 1)]
 
 
 def visible(form: str) -> str:

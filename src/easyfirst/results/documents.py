@@ -3,15 +3,24 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from easyfirst.errors import InputError
-from easyfirst.results.parses import Parse
+from easyfirst.render.notebook import Display
+from easyfirst.render.svg import WIDTH, Theme
+from easyfirst.results.notebook import document_html, shown
+from easyfirst.results.parses import Parse, shortened
+from easyfirst.results.pickling import pack_document, restore_document
+from easyfirst.results.tables import Per, arrow_table, data_frame, document_rows
 from easyfirst.text.sentences import TokenizedText
-from easyfirst.treebank.raw_text import Token
+from easyfirst.treebank.raw_text import Token, read_text
+
+if TYPE_CHECKING:
+    from spacy.tokens import Doc
+    from spacy.vocab import Vocab
 
 _BLANK_LINE = re.compile(r"\n[^\S\n]*\n")
 
@@ -31,6 +40,12 @@ class Document:
         """Make the document of a text from the next parses, one for each of its sentences."""
         return cls(tokenized.text, tuple(islice(parses, len(tokenized.tokens))), tokenized.tokens)
 
+    @classmethod
+    def of_parse(cls, parse: Parse) -> Document:
+        """Make a document of a single sentence, whose text is that of the sentence."""
+        paragraph = read_text(parse.sentence)
+        return cls(paragraph.text, (parse,), paragraph.sentences)
+
     def __len__(self) -> int:
         return len(self.sentences)
 
@@ -42,8 +57,14 @@ class Document:
 
     def __repr__(self) -> str:
         n_words = sum(map(len, self.sentences))
-        shown = self.text if len(self.text) <= 40 else f"{self.text[:37]}..."
-        return f"Document({shown!r}, {len(self)} sentences, {n_words} words)"
+        counts = f"{len(self)} sentence{'s' * (len(self) != 1)}, {n_words} word{'s' * (n_words != 1)}"
+        return f"Document({shortened(self.text)!r}, {counts})"
+
+    def _repr_html_(self) -> str:
+        return document_html(self)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return restore_document, pack_document(self)
 
     def __str__(self) -> str:
         """Draw the trees, one after the other."""
@@ -59,7 +80,7 @@ class Document:
         parses = (parse.to_conllu(confidence=confidence) for parse in self.sentences)
         return "".join(header + parse for header, parse in zip(headers, parses, strict=True))
 
-    def headers(self, names: Sequence[str], name: str | None = None) -> Iterator[str]:
+    def headers(self, names: Sequence[str | None], name: str | None = None) -> Iterator[str]:
         """Yield the first comments of each sentence in CoNLL-U, given the ids of the sentences and that of the
         document, if it begins here: ``# newdoc id``, ``# newpar`` after a blank line, and ``# sent_id``."""
         end = None
@@ -68,8 +89,34 @@ class Document:
                 begin = f"# newdoc id = {name}\n" if name is not None else ""
             else:
                 begin = "# newpar\n" if _BLANK_LINE.search(self.text, end, tokens[0].start) else ""
-            yield f"{begin}# sent_id = {sent_id}\n"
+            yield begin if sent_id is None else f"{begin}# sent_id = {sent_id}\n"
             end = tokens[-1].end
+
+    def display(
+        self,
+        *,
+        steps: bool = False,
+        width: float = WIDTH,
+        theme: Theme = "auto",
+        show: str | Iterable[str] | None = None,
+    ) -> Display:
+        """Draw all trees in a notebook, which also draws the first ones of a document that is the value of a cell. The
+        options are those of :meth:`Parse.display`."""
+        return shown(self.sentences, steps=steps, width=width, theme=theme, show=show)
+
+    def to_nltk(self) -> list[Any]:
+        """Return an ``nltk.parse.DependencyGraph`` for each sentence."""
+        return [parse.to_nltk() for parse in self.sentences]
+
+    def to_pandas(self, *, per: Per = "word", name: str | None = None) -> Any:
+        """Return a ``pandas.DataFrame`` with a row for each word, or with ``per="sentence"`` one for each sentence.
+        ``name`` is the id of the document, as for :meth:`to_conllu`."""
+        return data_frame(document_rows(self, doc_id=name), per)
+
+    def to_arrow(self, *, per: Per = "word", name: str | None = None) -> Any:
+        """Return a ``pyarrow.Table`` with a row for each word, or with ``per="sentence"`` one for each sentence, as
+        ``easyfirst parse --to parquet`` stores them. ``name`` is the id of the document."""
+        return arrow_table(document_rows(self, doc_id=name), per)
 
     def to_dict(self) -> dict[str, Any]:
         """Return the document for JSON: the text, and each sentence with its words and its tokens' places."""
@@ -81,6 +128,16 @@ class Document:
         for n, tokens in enumerate(self.tokens):
             text = self.text[tokens[0].start : tokens[-1].end]
             yield {"document": number, "document_start": start, "text": text} | self._sentence_dict(n)
+
+    def to_spacy(self, vocab: Vocab) -> Doc:
+        """Return the document as a spaCy ``Doc`` of the same text, with heads, relations, tags, features, lemmas,
+        sentence starts, ``token._.arc_confidence`` and ``doc._.easyfirst``. It needs the extra ``spacy``.
+
+        A word is a token of the Doc, and so is white space other than single spaces. The words of a multiword token are
+        merged to one token, unless the token consists of them. ``vocab`` is that of a pipeline: ``nlp.vocab``."""
+        from easyfirst.results.spacy_docs.writing import to_doc  # it imports this module
+
+        return to_doc(self, vocab)
 
     def _sentence_dict(self, number: int) -> dict[str, Any]:
         tokens: list[dict[str, Any]] = []

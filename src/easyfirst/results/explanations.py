@@ -14,8 +14,9 @@ from easyfirst.parsing.actions import Actions, Choose, head_and_modifier
 from easyfirst.parsing.candidates import Candidates
 from easyfirst.parsing.derivation import Attachment
 from easyfirst.render.drawing import Drawing
+from easyfirst.render.notebook import notebook_steps
 from easyfirst.render.steps import StepRow, draw_steps
-from easyfirst.results.parses import Parse, finite
+from easyfirst.results.parses import Parse, finite, shortened
 from easyfirst.treebank.lifting import Label, Mark
 
 RUNNERS_UP = 3
@@ -78,7 +79,7 @@ class Explained:
         } | _mark_dict(step.mark)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class Explanation:
     """A parse, step by step."""
 
@@ -97,6 +98,12 @@ class Explanation:
 
     def __str__(self) -> str:
         return self.draw()
+
+    def __repr__(self) -> str:
+        return f"Explanation({shortened(' '.join(self.parse.tagged.forms))!r}, {len(self.steps)} steps)"
+
+    def _repr_html_(self) -> str:
+        return notebook_steps([self.drawing()])
 
     def draw(self, *, width: int | None = None) -> str:
         """Draw the steps as a table in text, ``width`` columns wide; below each step, the pending list around the

@@ -6,22 +6,35 @@ import math
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from easyfirst.confidence.calibration import Calibration
 from easyfirst.confidence.estimates import Confidence, confidence_of, require_confidence, rounded
 from easyfirst.constraints.checking import hold
 from easyfirst.constraints.records import Constraints
+from easyfirst.meaning.subtrees import SubtreeEncoder, vectors_of
+from easyfirst.nn.arrays import Floats
 from easyfirst.parsing.derivation import Attachment, Derivation
 from easyfirst.parsing.finishing import NOTHING_FIXED, finish
 from easyfirst.parsing.validity import Change, Validity, mark_parts
 from easyfirst.render.columns import columns_of
 from easyfirst.render.drawing import Drawing
+from easyfirst.render.notebook import Display
+from easyfirst.render.svg import WIDTH, Theme
 from easyfirst.render.terminal import draw_tree
+from easyfirst.results.nltk_graphs import nltk_graph
+from easyfirst.results.notebook import parse_html, shown
+from easyfirst.results.pickling import pack_parse, restore_parse
+from easyfirst.results.tables import Per, arrow_table, data_frame, parse_row
 from easyfirst.treebank.misc import ARC_CONFIDENCE, DECIDED, LABEL_CONFIDENCE, MOVED_FROM, STEP
 from easyfirst.treebank.sentence import Sentence, Word
 from easyfirst.treebank.tree import Tree
 
+if TYPE_CHECKING:
+    from spacy.tokens import Doc
+    from spacy.vocab import Vocab
+
+SHORT = 10  # the words up to which all of a parse is shown
 _UNDECIDED = (None, None, None, None)  # the step, score and margins of the root
 
 
@@ -44,6 +57,8 @@ class Parse:
     """The constraints it was parsed under."""
     changes: tuple[Change, ...] = field(default=(), compare=False)
     """What the parser decided where that was changed afterwards to obey the rules of Universal Dependencies."""
+    encoder: SubtreeEncoder | None = field(default=None, compare=False, metadata={"stored": False})
+    """The encoder behind ``vectors``; it is neither pickled nor stored."""
 
     @classmethod
     def of(
@@ -55,6 +70,7 @@ class Parse:
         validity: Validity | None = None,
         *,
         constraints: Constraints | None = None,
+        encoder: SubtreeEncoder | None = None,
     ) -> Parse:
         """Make the parse that a derivation leads to: crossing arcs are restored, then what violates the rules of
         ``validity`` is changed. A sentence from a file keeps the tags that were ``given``; one that was made by a
@@ -72,13 +88,18 @@ class Parse:
             tagged = tagged.with_tags(upos=upos) if upos != tagged.upos else tagged
             tagged = mark_parts(tagged, given, heads, relations)
         sentence = tagged if given.line is None else given
-        return cls(sentence, heads, relations, steps, tagged, calibration, constraints, changes)
+        return cls(sentence, heads, relations, steps, tagged, calibration, constraints, changes, encoder)
 
     def __len__(self) -> int:
         return len(self.heads)
 
     def __repr__(self) -> str:
+        if len(self) > SHORT:
+            return f"Parse({shortened(' '.join(self.sentence.forms))!r}, {len(self)} words)"
         return f"Parse({' '.join(self.sentence.forms)!r}, heads={self.heads}, relations={self.relations})"
+
+    def _repr_html_(self) -> str:
+        return parse_html(self)
 
     def __str__(self) -> str:
         """Return a line for each word: id, form, head and relation."""
@@ -89,9 +110,18 @@ class Parse:
             f"{m:>{id_width}} {form:<{form_width}} {head:>{id_width}} {relation}" for m, (form, head, relation) in rows
         )
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        return restore_parse, pack_parse(self)
+
     @property
     def tree(self) -> Tree:
         return Tree(self.heads, self.relations)
+
+    @property
+    def vectors(self) -> Floats:
+        """The vector of the subtree of every word, as the parser's tree encoder computes it: (n_words, dim). The row of
+        the root is the encoding of the sentence. Computed anew at each call."""
+        return vectors_of(self)
 
     @property
     def fixed_heads(self) -> tuple[int, ...]:
@@ -186,6 +216,19 @@ class Parse:
         drawn = (tagged.forms, self.heads, self.relations, tagged.upos)
         return draw_tree(*drawn, columns=columns, confidence=arcs, width=width)
 
+    def display(
+        self,
+        *,
+        steps: bool = False,
+        width: float = WIDTH,
+        theme: Theme = "auto",
+        show: str | Iterable[str] | None = None,
+    ) -> Display:
+        """Draw the tree in a notebook, which also draws a parse that is the value of a cell. With ``steps``, a slider
+        steps through the derivation. ``theme`` is ``"light"``, ``"dark"`` or that of the notebook, and ``show`` names
+        the columns below the words, as for :meth:`draw`."""
+        return shown([self], steps=steps, width=width, theme=theme, show=show)
+
     def drawing(self, *, show: str | Iterable[str] | None = None) -> Drawing:
         """Return the input of all other pictures: ``draw_svg(parse.drawing())`` and the like. ``show`` names the
         columns below the words, as for :meth:`draw`."""
@@ -255,11 +298,13 @@ class Parse:
         ``deps`` also copies the tree to DEPS, ``tags`` writes what was predicted to LEMMA, UPOS, XPOS and FEATS, and
         ``confidence`` adds ``ArcConf``, ``LabelConf`` and ``Step`` to MISC, ``MovedFrom`` if an arc was moved because
         it crosses others, and ``Decided=head:relation`` where rules changed these. It needs a calibrated model."""
+        return self.annotated(deps=deps, tags=tags, confidence=confidence).to_bytes()
+
+    def annotated(self, *, deps: bool = False, tags: bool = False, confidence: bool = False) -> Sentence:
+        """Return the sentence that :meth:`to_bytes` writes."""
         sentence = self.tagged if tags else self.sentence
         sentence = sentence.with_tree(self.heads, self.relations, deps=deps)
-        if confidence:
-            sentence = sentence.with_misc(self._misc(require_confidence(self.confidence)))
-        return sentence.to_bytes()
+        return sentence.with_misc(self._misc(require_confidence(self.confidence))) if confidence else sentence
 
     def _misc(self, confidence: Confidence) -> list[dict[str, str | None]]:
         """Return the MISC values of each word; the root has no step."""
@@ -284,6 +329,30 @@ class Parse:
     def to_conllu(self, *, deps: bool = False, tags: bool = False, confidence: bool = False) -> str:
         """Return :meth:`to_bytes` as text."""
         return self.to_bytes(deps=deps, tags=tags, confidence=confidence).decode()
+
+    def to_spacy(self, vocab: Vocab) -> Doc:
+        """Return the sentence as a spaCy ``Doc``, as :meth:`Document.to_spacy` does. Its text is ``# text``, or else
+        the words with spaces between them, except where MISC has ``SpaceAfter=No``."""
+        from easyfirst.results.documents import Document  # it imports this module
+
+        return Document.of_parse(self).to_spacy(vocab)
+
+    def to_nltk(self) -> Any:
+        """Return an ``nltk.parse.DependencyGraph``; its ``tree()`` is an ``nltk.Tree``."""
+        return nltk_graph(self)
+
+    def to_pandas(self, *, per: Per = "word") -> Any:
+        """Return a ``pandas.DataFrame`` with a row for each word, or with ``per="sentence"`` one row with lists."""
+        return data_frame([parse_row(self)], per)
+
+    def to_arrow(self, *, per: Per = "word") -> Any:
+        """Return a ``pyarrow.Table`` with a row for each word, or with ``per="sentence"`` one row with lists."""
+        return arrow_table([parse_row(self)], per)
+
+
+def shortened(text: str) -> str:
+    """Return the beginning of a long text."""
+    return text if len(text) <= 40 else f"{text[:37]}..."
 
 
 def given(cell: str) -> str | None:

@@ -1,0 +1,1 @@
+IDS: dict[str, int]
