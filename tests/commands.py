@@ -11,10 +11,17 @@ from pathlib import Path
 from typing import TextIO
 from unittest.mock import patch
 
+from easyfirst import replacing
 from easyfirst.cli import main
 from tests.patience import PATIENCE
 
 Run = Callable[..., "subprocess.CompletedProcess[bytes]"]
+
+
+def unmeasured() -> dict[str, str]:
+    """Return the environment of a process whose coverage is not measured: a signal can deadlock the measurement, which
+    holds a lock, and its record needs room on the disk."""
+    return {name: value for name, value in os.environ.items() if not name.startswith("COVERAGE_")}
 
 
 def run_process(*arguments: str | Path, stdin: bytes = b"") -> subprocess.CompletedProcess[bytes]:
@@ -32,6 +39,7 @@ def run_here(
 
     An exception that would end in a traceback fails the test. None as standard input is one that is closed.
     """
+    replacing._cleaned.clear()  # as in a new process
     command = ["easyfirst", *map(str, arguments)]
     given = None if stdin is None else io.TextIOWrapper(io.BytesIO(stdin), encoding="utf-8")
     output, errors = (io.TextIOWrapper(io.BytesIO(), encoding="utf-8") for _ in range(2))

@@ -16,6 +16,7 @@ from easyfirst.nn.tagger_network import OUTPUTS
 from easyfirst.parser import Parser
 from easyfirst.treebank.conllu import read_conllu
 from easyfirst.treebank.scores import score
+from tests.cli.corpora import write_corpus
 from tests.cli.tiny_training import TOY, Train, train_tiny
 from tests.commands import Run, run_here, run_process
 from tests.small_models import SMALL, small_model, small_tagger, small_tokenizer
@@ -96,3 +97,9 @@ def dev(tmp_path_factory: pytest.TempPathFactory) -> Path:
     blocks = (TOY / "dev.conllu").read_text(encoding="utf-8").split("\n\n")[:4]
     path.write_text("\n\n".join(blocks) + "\n\n", encoding="utf-8")
     return path
+
+
+@pytest.fixture
+def corpus(tmp_path: Path) -> Path:
+    """Files of all kinds in a tree."""
+    return write_corpus(tmp_path / "corpus")

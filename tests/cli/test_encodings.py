@@ -79,7 +79,7 @@ class TestCommands:
         expected = run("parse", "-q", "-m", text_model, tmp_path / "utf8.txt", "--to", "json").stdout
         done = run("parse", "-q", "-m", text_model, "--encoding", encoding, tmp_path / "notes.txt", "--to", "json")
         assert done.returncode == 0, done.stderr
-        assert done.stdout == expected.replace(b"utf8.txt", b"notes.txt")
+        assert done.stdout == expected.replace(b"utf8", b"notes")
         for options in (["--from", "lines"], ["--from", "tokens"], []):  # standard input, peeked at or not
             outputs = [
                 run("parse", "-q", "-m", text_model, *options, *more, stdin=content).stdout

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from easyfirst.cli.formats import format_of_lines, format_of_name
+from easyfirst.cli.formats import SUFFIXES, by_suffix, format_of_lines
 from easyfirst.cli.options import Format
 from tests.cli.rows import BOM, ROWS, blanked
 from tests.commands import Run
@@ -43,7 +43,7 @@ NOTE = "reading {} as {}; use --from to choose another format"
     ],
 )
 def test_names(name: str, expected: Format | None) -> None:
-    assert format_of_name(name) is expected
+    assert by_suffix(name, SUFFIXES) is expected
 
 
 WORD = b"1\tYes\t_\tINTJ\tUH\t_\t0\troot\t_\t_\n"
@@ -181,10 +181,8 @@ class TestInputs:
         (tmp_path / "a.txt").write_text(TEXT, encoding="utf-8")
         done = run("parse", "-m", text_model, tmp_path / "a.txt", "-", stdin=ROWS)
         assert (done.returncode, done.stdout) == (2, b"")
-        expected = (
-            f"error: {tmp_path / 'a.txt'} is text and standard input is CoNLL-U; parse them separately, or choose"
-        )
-        assert done.stderr.decode() == f"{expected} with --from\n"
+        expected = f"error: {tmp_path / 'a.txt'} is text and standard input is CoNLL-U; parse them separately, "
+        assert done.stderr.decode() == f"{expected}each to its own output with --out-dir, or choose with --from\n"
         done = run("parse", "-m", text_model, tmp_path / "a.txt", "-", stdin=TEXT.encode())
         assert (done.returncode, done.stdout.count(b"# newdoc")) == (0, 2)
 

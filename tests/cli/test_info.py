@@ -60,9 +60,9 @@ def test_of_all_parts_something_is_said(run: Run) -> None:
     assert facts["tagger"]["network"]["members"] == 2
     for part in ("tagger", "tokenizer"):
         assert facts[part]["parameters"] == sum(a.size for a in getattr(load("en"), part).model.arrays.values())
-    assert facts["formats_of_parts"] == {"tokenizer": 2, "tagger": 2, "vectors": 3}
+    assert facts["formats_of_parts"] == {"tokenizer": 2, "tagger": 4, "vectors": 3}
     lines = run("info", "en").stdout.decode().splitlines()
-    assert "(format 2, tokenizer 2, tagger 2, vectors 3; easyfirst 0." in lines[0]
+    assert "(format 4, tokenizer 2, tagger 4, vectors 3; easyfirst 0." in lines[0]
     assert f"tagger      2 members, BiLSTM 2 x 128; {facts['tagger']['parameters']:,} parameters" in lines
     assert any(line.startswith("tokenizer   BiLSTMs of ") for line in lines)
     assert any(facts["path"] in line for line in lines)  # however long it is

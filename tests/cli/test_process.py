@@ -33,7 +33,7 @@ TREEBANK = TOY / "handwritten.conllu"
         "models",
         "serve -m MODEL --host no.such.host.invalid",
         "train TREEBANK -o OUT --epochs 0",
-        "train TREEBANK -o OUT --resume",
+        "train TREEBANK -o MODEL --resume",
         "combine MODEL MODEL -o OUT",
         "calibrate MODEL missing.conllu",
         "pack MODEL -o MODEL",

@@ -173,4 +173,4 @@ def test_what_is_not_conllu_is_told_without_options_that_are_not_there() -> None
 def test_help_has_examples() -> None:
     done = call("--help")
     assert done.exit_code == 0
-    assert "easyfirst render trees.conllu --to html -o trees.html" in done.stdout
+    assert "easyfirst render trees.conllu -o trees.html" in done.stdout

@@ -117,7 +117,7 @@ def test_a_table_inside_a_text_is_no_conllu(run: Run, text_model: Path) -> None:
 def test_tokens_are_tagged(run: Run, text_model: Path) -> None:
     done = run("parse", "--model", text_model, "--from", "tokens", stdin=b"The fox\n")
     lines = done.stdout.splitlines()
-    assert lines[:3] == [b"# newdoc id = stdin-1", b"# sent_id = stdin-1-1", b"# text = The fox"]
+    assert lines[:3] == [b"# newdoc id = text-1", b"# sent_id = text-1-1", b"# text = The fox"]
     assert all(row[3] != b"_" and row[4] != b"_" for row in (line.split(b"\t") for line in lines[3:] if line))
 
 

@@ -86,9 +86,10 @@ class TestAgain:
         assert contents(out) == before
 
     def test_nothing_to_resume(self, train: Train, tmp_path: Path) -> None:
-        error = train(TRAIN, "-o", tmp_path / "m", "--resume").error
-        assert error.endswith("no checkpoint to resume from; start without --resume")
-        assert not (tmp_path / "m").exists()
+        done = train(TRAIN, "-o", tmp_path / "m", "--resume", "--epochs", "1")
+        assert done.code == 0
+        assert f"there is no run to resume in {tmp_path / 'm'}; a new one begins\n" in done.stderr
+        load(tmp_path / "m")
 
 
 class TestInterrupt:

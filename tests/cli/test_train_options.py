@@ -110,6 +110,14 @@ class TestOptions:
             (["--text", "t.txt"], "--text is for the tokenizer, which is not trained; leave it out, or name it"),
             (["--parts", "tokenizer", "--text", "no.txt"], "no.txt: there is no such file; check the name"),
             (["--set", "tokenizer.augmentation=2"], "tokenizer.augmentation must be from 0 to 1"),
+            (
+                ["--projective", "--set", "training.crossing=path"],
+                "--projective and --set training.crossing cannot be combined; choose one",
+            ),
+            (
+                ["--epochs", "3", "--set", "training.patience=0.5"],
+                "--epochs and --set training.patience cannot be combined; choose one",
+            ),
             (["--resume", "--overwrite"], "--resume and --overwrite cannot be combined; choose one"),
         ],
         ids=lambda value: " ".join(value) if isinstance(value, list) else "",
@@ -157,6 +165,7 @@ class TestParts:
         assert "jackknife: fold 2/2 tagged" in done.stderr
         assert done.stderr.endswith(f"the model is in {out}\n")
         assert load(out).reads_tags == ("upos", "xpos")
+        assert load(out).model.config.preset == "pipeline"  # as if all parts had been trained at once
         assert "warning: --set tokenizer.epochs is for the tokenizer, which is not trained\n" in done.stderr
         assert "warning: --set tagger" not in done.stderr  # which is what the folds are tagged with
         done = train(TRAIN, "-o", out, "--gold-tags", "--overwrite", *self.SMALL)

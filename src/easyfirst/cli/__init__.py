@@ -19,13 +19,16 @@ from typer.core import TyperGroup
 from easyfirst import __version__
 from easyfirst.cli.calibrate import calibrate
 from easyfirst.cli.combine import combine, pack
+from easyfirst.cli.convert import convert
 from easyfirst.cli.evaluate import evaluate
 from easyfirst.cli.explain import explain
 from easyfirst.cli.info import info, models
+from easyfirst.cli.messages import say
 from easyfirst.cli.package import package
 from easyfirst.cli.parse import parse
 from easyfirst.cli.render import render
 from easyfirst.cli.serve import serve
+from easyfirst.cli.similar import similar
 from easyfirst.cli.train import train
 from easyfirst.cli.vectors import vectors
 from easyfirst.errors import EasyFirstError, LanguageWarning
@@ -56,15 +59,18 @@ class _Verbs(TyperGroup):
             if not _is_closed(sys.stdout):
                 sys.stdout.flush()
         except EasyFirstError as error:
-            print(f"error: {error}", file=sys.stderr)
+            say(f"error: {error}")
             raise typer.Exit(USER_ERROR) from None
         except BrokenPipeError:  # the reader of the output has closed it, as `head` does
             _discard_output()
             raise typer.Exit(BROKEN_PIPE) from None
         except KeyboardInterrupt:
             raise typer.Exit(INTERRUPTED) from None
+        except MemoryError:
+            say("error: there is not enough memory; parse less at a time, or use a smaller model")
+            raise typer.Exit(USER_ERROR) from None
         except OSError as error:  # a full disk, a closed stream
-            print(f"error: {error.filename or '<stdout>'}: {error.strerror or error}", file=sys.stderr)
+            say(f"error: {error.filename or '<stdout>'}: {error.strerror or error}")
             _discard_output()
             raise typer.Exit(USER_ERROR) from None
         return result
@@ -81,7 +87,7 @@ def _warnings_on_stderr() -> Generator[None, None, None]:
             before(message, category, *place, **options)
         elif str(message) not in shown:
             shown.add(str(message))
-            print(f"warning: {message}", file=sys.stderr)
+            say(f"warning: {message}")
 
     with warnings.catch_warnings():
         warnings.simplefilter("always", LanguageWarning)
@@ -107,7 +113,7 @@ def _show_version(wanted: bool) -> None:
         try:
             engine = describe_engine(str(Backend.choose()))
         except EasyFirstError as error:
-            print(f"error: {error}", file=sys.stderr)
+            say(f"error: {error}")
             raise typer.Exit(USER_ERROR) from None
         print(f"easyfirst {__version__}, engine {engine}")
         raise typer.Exit
@@ -137,8 +143,8 @@ def build_app() -> typer.Typer:
         pretty_exceptions_enable=False,
         context_settings={"help_option_names": ["-h", "--help"]},
     )
-    verbs = (parse, train, evaluate, explain, render, serve, calibrate, combine, info, models, pack, package, vectors)
-    for verb in verbs:
+    first = (parse, train, evaluate, explain, render, convert, serve)
+    for verb in (*first, calibrate, combine, info, models, pack, package, similar, vectors):
         app.command()(verb)
     return app
 

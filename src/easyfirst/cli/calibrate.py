@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import json
-import sys
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Annotated
 
 from typer import Argument, Option
 
 from easyfirst.cli.loading import parser_threads, warn_of_name
+from easyfirst.cli.messages import say
 from easyfirst.cli.options import Encoding, ParserThreads
 from easyfirst.cli.sources import read_conllu
 from easyfirst.errors import DataError, ModelError
@@ -35,10 +35,11 @@ def calibrate(
     encoding: Encoding = None,
     threads: ParserThreads = None,
 ) -> None:
-    """Fit the confidence of a model's arcs, labels and trees, and store it in the model (confidence.json).
+    """Fit the confidence of a model's arcs, labels and trees.
 
-    Training with --dev does this too. The model's weights do not change. Its card gets a table that shows how well the
-    confidence is calibrated. To calibrate a bundled or installed model, copy it first.
+    It is stored in the model (confidence.json). Training with --dev does this too. The model's weights do not change.
+    Its card gets a table that shows how well the confidence is calibrated. To calibrate a bundled or installed model,
+    copy it first.
 
     \b
     Examples:
@@ -61,14 +62,17 @@ def calibrate(
     from easyfirst.parser import load
 
     path = find_model(model)
-    parses = parse_gold(load(path, valid=False), gold, model, n_threads, predicted_tags=predicted_tags)
+    parser = load(path, valid=False)
+    parses = parse_gold(parser, gold, model, n_threads, predicted_tags=predicted_tags)
     calibration, reliability = fit(parses, gold, file=dev, tags="predicted" if predicted_tags else "given")
+    if not parser.is_as_opened:
+        raise ModelError(f"{model} was replaced while it was calibrated; calibrate it again")
     store_calibration(path, calibration, reliability)
     if as_json:
         print(json.dumps(reliability and reliability.to_dict(), indent=2))
     elif reliability is not None:
         print("\n".join(to_markdown(reliability)))
-    print(f"the calibration is in {path}", file=sys.stderr)
+    say(f"the calibration is in {path}")
 
 
 def read_gold(dev: str, encoding: str | None) -> list[Sentence]:
@@ -88,9 +92,7 @@ def parse_gold(
     from easyfirst.text.tagging import without_tags
 
     if len(gold) < FEW_SENTENCES:
-        print(f"warning: {len(gold)} sentences are few: the confidence will be rough", file=sys.stderr)
+        say(f"warning: {len(gold)} sentences are few: the confidence will be rough")
     if parser.tagger is not None and not predicted_tags:
-        print(
-            "warning: the model predicts tags for text; use --predicted-tags to calibrate it for that", file=sys.stderr
-        )
+        say("warning: the model predicts tags for text; use --predicted-tags to calibrate it for that")
     return parser.parse(without_tags(gold, parser.tagger, name) if predicted_tags else gold, threads=threads)

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -12,12 +12,14 @@ from typer import Argument, BadParameter, Option
 from easyfirst.cli.calibrate import parse_gold, read_gold
 from easyfirst.cli.info import model_size
 from easyfirst.cli.loading import load_model, parser_threads, set_threads, warn_of_name
+from easyfirst.cli.messages import say
 from easyfirst.cli.options import Encoding, ModelOutput, Overwrite, ParserThreads
 from easyfirst.cli.outputs import check_model_output
 from easyfirst.errors import ModelError
 from easyfirst.model.bundled import find_model
 
 if TYPE_CHECKING:
+    from easyfirst.model.parser_store import ParserModel
     from easyfirst.results.parses import Parse
     from easyfirst.treebank.sentence import Sentence
 
@@ -60,21 +62,23 @@ def combine(
     check_model_output(out, overwrite=overwrite)
     gold = None if dev is None else read_gold(dev, encoding)
 
+    from easyfirst.parser import Parser
     from easyfirst.parser import combine as combine_parsers
 
     if out.exists() and any(out.samefile(find_model(name)) for name in models):
         raise ModelError(f"{out}: is one of the members of the ensemble; choose another --out")
 
     parser = combine_parsers(*models, valid=False)
-    parses = None if gold is None else parse_gold(parser, gold, models[0], n_threads, predicted_tags=predicted_tags)
+    if dev is not None and gold is not None:
+        parses = parse_gold(parser, gold, models[0], n_threads, predicted_tags=predicted_tags)
+        model = _judged(parser.model, gold, parses, dev, tags="predicted" if predicted_tags else "given")
+        parser = Parser(model, tokenizer=parser.tokenizer, tagger=parser.tagger, valid=False)
     parser.save(out)
-    if dev is not None and gold is not None and parses is not None:
-        _judge(out, gold, parses, dev, tags="predicted" if predicted_tags else "given")
     members, size = parser.config.members, model_size(out)
-    print(f"the model is in {out}: {members} members, {size / 1e6:.1f} MB", file=sys.stderr)
+    say(f"the model is in {out}: {members} members, {size / 1e6:.1f} MB")
     if dev is None:
         tags = " --predicted-tags" if parser.tagger is not None else ""
-        print(f"its confidence is not calibrated; 'easyfirst calibrate {out} DEV{tags}' does that", file=sys.stderr)
+        say(f"its confidence is not calibrated; 'easyfirst calibrate {out} DEV{tags}' does that")
 
 
 def pack(
@@ -94,16 +98,20 @@ def pack(
     check_model_output(out, overwrite=overwrite)
     load_model(model).save(out, bits=bits)
     size, before = model_size(out), model_size(find_model(model))
-    print(f"the model is in {out}: {size / 1e6:.1f} MB (before: {before / 1e6:.1f} MB)", file=sys.stderr)
+    say(f"the model is in {out}: {size / 1e6:.1f} MB (before: {before / 1e6:.1f} MB)")
 
 
-def _judge(out: Path, gold: Sequence[Sentence], parses: Sequence[Parse], dev: str, *, tags: str) -> None:
-    """Score a model by its parses of the dev data, calibrate it, and write both to its card."""
+def _judged(
+    model: ParserModel, gold: Sequence[Sentence], parses: Sequence[Parse], dev: str, *, tags: str
+) -> ParserModel:
+    """Return a model that is calibrated by its parses of the dev data, with its scores in its card."""
     from easyfirst.confidence.fitting import calibrate
-    from easyfirst.model.card_updates import store_calibration, store_scores
+    from easyfirst.model.card import with_scores
+    from easyfirst.model.card_updates import with_reliability
     from easyfirst.treebank.scores import score
 
-    store_calibration(out, *calibrate(parses, gold, file=dev, tags=tags))
+    calibration, reliability = calibrate(parses, gold, file=dev, tags=tags)
     scores = score(gold, (right.with_tree(p.heads, p.relations) for right, p in zip(gold, parses, strict=True)))
-    store_scores(out, scores, f"{Path(dev).name}, tags {tags}")
-    print(f"dev: UAS {scores.full.uas:.2f}, LAS {scores.full.las:.2f} (all words, full relations)", file=sys.stderr)
+    say(f"dev: UAS {scores.full.uas:.2f}, LAS {scores.full.las:.2f} (all words, full relations)")
+    card = with_reliability(model.card, calibration, reliability)
+    return replace(model, calibration=calibration, card=with_scores(card, scores, f"{Path(dev).name}, tags {tags}"))

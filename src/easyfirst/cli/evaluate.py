@@ -13,7 +13,8 @@ from typer import Argument, BadParameter, Option
 
 from easyfirst.cli.files import STANDARD
 from easyfirst.cli.loading import check_calibrated, load_model, parser_threads, warn_of_name
-from easyfirst.cli.options import Encoding, ParserThreads
+from easyfirst.cli.messages import printable
+from easyfirst.cli.options import Encoding, ParserThreads, Valid
 from easyfirst.cli.sources import read_conllu
 from easyfirst.errors import DataError
 from easyfirst.treebank.conll18 import COMPARED, NOT_IN_GOLD, NOT_PREDICTED, SCORED, Conll18Scores
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
     from rich.table import Table
 
     from easyfirst.confidence.reliability import ReliabilityReport
+    from easyfirst.parser import Parser
     from easyfirst.results.parses import Parse
 
 WIDTH = 120
@@ -44,9 +46,10 @@ MEANINGS = {
 
 
 def evaluate(
-    gold: Annotated[str, Argument(help="CoNLL-U with the gold trees.")],
+    gold: Annotated[str, Argument(metavar="GOLD", help="CoNLL-U with the gold trees.")],
     system: Annotated[
-        str | None, Argument(help="CoNLL-U with the trees to score, of the same words (or text).")
+        str | None,
+        Argument(metavar="SYSTEM", help="CoNLL-U with the trees to score, of the same words (or text)."),
     ] = None,
     model: Annotated[
         str | None, Option("--model", "-m", help="Score this model's parses of GOLD's words and tags.")
@@ -73,6 +76,7 @@ def evaluate(
         bool, Option("--confidence", help="With --model: add how well its confidence is calibrated.")
     ] = False,
     encoding: Encoding = None,
+    valid: Valid = True,
     threads: ParserThreads = None,
 ) -> None:
     """Score trees, tags and lemmas against gold ones.
@@ -108,8 +112,12 @@ def evaluate(
     if confidence and (model is None or text):
         raise BadParameter("goes with --model and without --text", param_hint="--confidence")
     if text:
+        if model is not None and gold == STANDARD:
+            raise BadParameter("must be a file, not stdin, with --text and --model", param_hint="GOLD")
         if model is not None:
-            made = _parse_raw_text(gold, encoding, model, n_threads, no_spaces=no_spaces)
+            made = _parse_raw_text(
+                gold, encoding, load_model(model, warns=False, valid=valid), n_threads, no_spaces=no_spaces
+            )
         else:
             made = _read(system or "", encoding)
         _show_text(score_text(_read(gold, encoding), made), as_json=as_json)
@@ -118,8 +126,12 @@ def evaluate(
     reliability: ReliabilityReport | None = None
     if model is not None:
         given = () if predicted_tags else TAG_COLUMNS
+        parser = load_model(model, warns=False, valid=valid)
+        if confidence:
+            check_calibrated(parser, model)
+        trees = read_conllu(gold, encoding)
         scores, reliability = _score_model(
-            read_conllu(gold, encoding), model, n_threads, predicted_tags=predicted_tags, with_confidence=confidence
+            trees, parser, model, n_threads, predicted_tags=predicted_tags, with_confidence=confidence
         )
     else:
         try:
@@ -140,24 +152,21 @@ def _read(name: str, encoding: str | None) -> list[Sentence]:
     return sentences
 
 
-def _parse_raw_text(gold: str, encoding: str | None, model: str, threads: int, *, no_spaces: bool) -> list[Sentence]:
+def _parse_raw_text(
+    gold: str, encoding: str | None, parser: Parser, threads: int, *, no_spaces: bool
+) -> list[Sentence]:
     """Parse the raw text of a treebank."""
-    if gold == STANDARD:
-        raise BadParameter("must be a file, not stdin, with --text and --model", param_hint="GOLD")
     text = raw_text(read_paragraphs(_read(gold, encoding), spaces="none" if no_spaces else "given"))
-    return [parse.parsed for parse in load_model(model, warns=False)(text, threads=threads)]
+    return [parse.parsed for parse in parser(text, threads=threads)]
 
 
 def _score_model(
-    gold: Iterator[Sentence], model: str, threads: int, *, predicted_tags: bool, with_confidence: bool
+    gold: Iterator[Sentence], parser: Parser, model: str, threads: int, *, predicted_tags: bool, with_confidence: bool
 ) -> tuple[Scores, ReliabilityReport | None]:
     """Score a model's parses of the words of a treebank, and judge its confidence."""
     from easyfirst.confidence.fitting import evaluate_confidence
     from easyfirst.text.tagging import without_tags
 
-    parser = load_model(model, warns=False)
-    if with_confidence:
-        check_calibrated(parser, model)
     sentences, kept = tee(gold)
     if predicted_tags:
         sentences = without_tags(sentences, parser.tagger, model)
@@ -223,7 +232,7 @@ def _show(
         table = _table("relation", "gold", "system", "precision %", "recall %", "F1 %")
         for name, row in values["relations"].items():
             shares = (f"{row[key]:.2f}" for key in ("precision", "recall", "f1"))
-            table.add_row(name, f"{row['gold']:,}", f"{row['system']:,}", *shares)
+            table.add_row(printable(name), f"{row['gold']:,}", f"{row['system']:,}", *shares)
         _print(table)
     if by_length:
         table = _table("length", "sentences", "words", "UAS %", "LAS %")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+import warnings
 from collections.abc import Iterable, Iterator
 from enum import Enum
 from typing import TYPE_CHECKING, Annotated
@@ -10,18 +11,18 @@ from typing import TYPE_CHECKING, Annotated
 from typer import Option
 
 from easyfirst.cli import options
+from easyfirst.cli.formats import by_suffix
 from easyfirst.cli.loading import load_model, set_threads
 from easyfirst.cli.options import constraints_reader
 from easyfirst.cli.outputs import check_output, identity, json_line, open_output, writes_terminal
-from easyfirst.cli.sources import SentenceFiles, TextFiles, open_inputs
+from easyfirst.cli.sources import open_inputs, sentences_of
+from easyfirst.errors import LanguageWarning
 from easyfirst.render.bands import per_cent
 from easyfirst.render.html import html_parts
 from easyfirst.render.terminal import visible
 
 if TYPE_CHECKING:
-    from easyfirst.parser import Parser
     from easyfirst.results.explanations import Explanation
-    from easyfirst.treebank.sentence import Sentence
 
 
 class View(str, Enum):
@@ -32,6 +33,12 @@ class View(str, Enum):
     json = "json"
 
 
+SUFFIXES = {
+    **dict.fromkeys((".html", ".htm"), View.html),
+    **dict.fromkeys((".json", ".jsonl", ".ndjson"), View.json),
+}
+
+
 def explain(
     inputs: options.InputFiles = None,
     model: options.ModelName = "en",
@@ -40,12 +47,13 @@ def explain(
     source: options.InputFormat = None,
     encoding: options.Encoding = None,
     target: Annotated[
-        View,
+        View | None,
         Option(
             "--to",
-            help="The format of the output: table, html (a page to step through) or json (an object per sentence).",
+            help="The format of the output: table, html (a page to step through) or json (an object per sentence). "
+            "Default: by the name of the output, else table.",
         ),
-    ] = View.table,
+    ] = None,
     runners_up: Annotated[
         int, Option("--runners-up", "-n", min=0, help="How many other actions to show at each step.")
     ] = 3,
@@ -53,8 +61,11 @@ def explain(
     keep_heads: options.KeptHeads = False,
     valid: options.Valid = True,
     threads: options.Threads = None,
+    quiet: options.Quiet = False,
 ) -> None:
-    """Show how sentences are parsed: at each step the pending list, the action that was chosen, and the runners-up.
+    """Show how sentences are parsed, step by step.
+
+    Each step has the pending list, the action that was chosen, and the runners-up.
 
     The margin of a step is the distance from its score to that of the best action that would have changed the arc. The
     label margin is the distance to the same arc with the best other relation. With --constraints or --keep-heads, only
@@ -68,27 +79,20 @@ def explain(
       easyfirst explain --keep-heads half-annotated.conllu
     """
     set_threads(threads)
+    target = target or by_suffix(output, SUFFIXES) or View.table
     check_output(output, inputs or ())
-    given = open_inputs(inputs, text, source, encoding=encoding)
+    given = open_inputs(inputs, text, source, encoding=encoding, quiet=quiet)
     known = constraints_reader(misc=constraints, heads=keep_heads, is_conllu=given.is_conllu)
-    parser = load_model(model, valid=valid)
-    explanations = (
-        parser.explain(sentence, runners_up=runners_up, constraints=known(sentence) if known else None)
-        for sentence in _sentences(parser, given)
-    )
+    parser = load_model(model, warns=not quiet, valid=valid)
+    if quiet:
+        warnings.simplefilter("ignore", LanguageWarning)
+    sentences = parser.language.watch(sentences_of(parser, given), lambda sentence: [sentence])
+    prepared = parser.prepare(sentences, known)
+    explanations = (parser.explain_prepared(each, runners_up=runners_up) for each in prepared)
     width = shutil.get_terminal_size().columns if writes_terminal(output) else None
     with open_output(output) as stream:
         for piece in _pieces(explanations, target, width):
             stream.write(piece)
-
-
-def _sentences(parser: Parser, given: SentenceFiles | TextFiles) -> Iterator[Sentence]:
-    if isinstance(given, SentenceFiles):
-        yield from given
-        return
-    for source in given:
-        [tokenized] = parser.tokenize([source.text], one_sentence=given.by_line)
-        yield from tokenized.sentences()
 
 
 def _pieces(explanations: Iterable[Explanation], target: View, width: int | None) -> Iterator[bytes]:

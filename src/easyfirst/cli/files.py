@@ -10,12 +10,14 @@ from pathlib import Path
 from typing import BinaryIO
 
 from easyfirst.cli.encodings import EncodingError, check_encoding, utf8_lines
-from easyfirst.cli.formats import SPACED_CONLLU_LINE, format_of_lines
+from easyfirst.cli.formats import SPACED_CONLLU_LINE, SUFFIXES, by_suffix, format_of_lines
+from easyfirst.cli.messages import say
 from easyfirst.cli.options import Format
 from easyfirst.errors import DataError
+from easyfirst.tables.parquet import read_parquet
 from easyfirst.treebank.conllu import ConlluReader
 from easyfirst.treebank.sentence import Sentence
-from easyfirst.treebank.streams import BYTE_ORDER_MARK, open_file
+from easyfirst.treebank.streams import BYTE_ORDER_MARK, is_gzip, open_file
 
 STDIN = "<stdin>"
 STANDARD = "-"  # the name of standard input and standard output on the command line
@@ -43,14 +45,14 @@ class Files:
     @property
     def n_bytes(self) -> int | None:
         """The size of all files, if it is known and they are not converted."""
-        if self._encoding is None and all(Path(name).is_file() and not name.endswith(".gz") for name in self.names):
+        if self._encoding is None and all(Path(name).is_file() and not is_gzip(name) for name in self.names):
             return sum(Path(name).stat().st_size for name in self.names)
         return None
 
     def announce(self) -> None:
         """Print a hint on stderr if the input is typed on a terminal."""
         if STANDARD in self.names and sys.stdin.isatty():
-            print("reading from the terminal; Ctrl-D ends the input", file=sys.stderr)
+            say("reading from the terminal; Ctrl-D ends the input")
 
     @contextmanager
     def open(self, name: str) -> Generator[Iterator[bytes], None, None]:
@@ -76,8 +78,11 @@ class Files:
         return found
 
     def sentences(self) -> Iterator[Sentence]:
-        """Yield the sentences of all files, which must be CoNLL-U."""
+        """Yield the sentences of all files, which must be CoNLL-U or Parquet."""
         for name in self.names:
+            if by_suffix(name, SUFFIXES) is Format.parquet:
+                yield from read_parquet(name)
+                continue
             with self.open(name) as lines:
                 first = FirstLine(lines)
                 try:

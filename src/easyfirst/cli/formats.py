@@ -1,10 +1,11 @@
-"""The format of an input, recognised by its name or its first lines."""
+"""The format of a file, recognised by its name or, for an input, by its first lines."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from pathlib import PurePath
+from typing import TypeVar
 
 from easyfirst.cli.options import Format
 from easyfirst.treebank.streams import BYTE_ORDER_MARK
@@ -15,7 +16,14 @@ SUFFIXES = {
     ".conllx": Format.conllu,
     ".txt": Format.text,
     ".text": Format.text,
+    ".parquet": Format.parquet,
 }
+PARSED_SUFFIXES = {
+    **dict.fromkeys((".conllu", ".conll", ".conllx"), "conllu"),
+    **dict.fromkeys((".json", ".jsonl", ".ndjson"), "json"),
+    ".parquet": "parquet",
+}
+"""The formats of parsed sentences."""
 
 CONLLU_LINE = re.compile(rb"1(-[0-9]+)?\t([^\t]*\t){8}")
 SPACED_CONLLU_LINE = re.compile(rb"1(-[0-9]+)?( +[^ ]+){9}\s*$")
@@ -26,9 +34,12 @@ _WORD_LINE = re.compile(rb"[0-9]+([-.][0-9]+)?\t([^\t]*\t){6}|([^\t]*\t){9}")
 _SPACED_WORD_LINE = re.compile(rb"1(-[0-9]+)?( +\S+){5} +([0-9]+|_)( +\S+){3}\s*$")  # with a number as HEAD
 
 
-def format_of_name(name: str) -> Format | None:
+_T = TypeVar("_T")
+
+
+def by_suffix(name: str | None, formats: Mapping[str, _T]) -> _T | None:
     """Return the format that the suffix of a name stands for, without ``.gz``."""
-    return SUFFIXES.get(PurePath(name.lower().removesuffix(".gz")).suffix)
+    return None if name is None else formats.get(PurePath(name.lower().removesuffix(".gz")).suffix)
 
 
 def format_of_lines(lines: Iterable[bytes]) -> Format | None:

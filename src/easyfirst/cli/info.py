@@ -13,6 +13,7 @@ from typer import Argument, Option
 
 from easyfirst import __version__
 from easyfirst.cli.loading import set_threads, warn_of_name
+from easyfirst.cli.messages import printable
 from easyfirst.cli.outputs import check_output, is_terminal
 from easyfirst.errors import EasyFirstError
 from easyfirst.model.bundled import PACKAGE, find_known, find_model, known_models
@@ -29,7 +30,7 @@ def info(
     model: Annotated[str, Argument(metavar="MODEL", help="The name of a model or a directory.")],
     as_json: Annotated[bool, Option("--json", help="Print JSON, with all settings and relations.")] = False,
 ) -> None:
-    """Describe a model: its input and output, sizes, relations and scores.
+    """Describe a model: input, output, sizes and scores.
 
     \b
     Example:
@@ -48,8 +49,9 @@ def info(
 
 
 def models(as_json: Annotated[bool, Option("--json", help="Print JSON.")] = False) -> None:
-    """List the models that can be used by name: the bundled ones, and those of installed packages. Nothing is ever
-    downloaded.
+    """List the models that can be used by name.
+
+    These are the bundled ones and those of installed packages. Nothing is ever downloaded.
 
     A name means the bundled model first. A model that is hidden behind another one can be used by its path.
 
@@ -100,15 +102,15 @@ def _all_models() -> dict[str, dict[str, Any]]:
 def describe(path: Path, parser: Parser | None = None) -> dict[str, Any]:
     """Return the facts about a model as plain values for JSON. ``parser`` is the model, if it is loaded already."""
     from easyfirst.model.card import languages_in, licence_in, scores_in
-    from easyfirst.model.directory import CARD, CONFIDENCE, CONFIG, REQUIRED, from_json
+    from easyfirst.model.directory import CARD, CONFIDENCE, CONFIG, REQUIRED, from_json, read_file
     from easyfirst.model.part import TAGGER, TOKENIZER, VECTORS
     from easyfirst.parser import load
 
     parser = load(path) if parser is None else parser
     model = parser.model
     configs = ((part, path / part / CONFIG) for part in (TOKENIZER, TAGGER, VECTORS))
-    formats = {part: from_json(file.read_bytes(), file)["format_version"] for part, file in configs if file.is_file()}
-    written = from_json((path / CONFIG).read_bytes(), path / CONFIG)
+    formats = {part: from_json(read_file(file), file)["format_version"] for part, file in configs if file.is_file()}
+    written = from_json(read_file(path / CONFIG), path / CONFIG)
     external = model.arrays.get("words.external")
     return {
         "path": str(path),
@@ -187,8 +189,9 @@ def _show(facts: dict[str, Any]) -> None:
     if fitted := facts["confidence"]:
         calibrated = f"calibrated on {fitted['file']} ({fitted['sentences']:,} sentences, tags {fitted['tags']})"
     formats = "".join(f", {part} {version}" for part, version in facts["formats_of_parts"].items())
+    path = printable(facts["path"])
     rows = {
-        "model": f"{facts['path']} (format {facts['format_version']}{formats}; easyfirst {facts['easyfirst_version']})",
+        "model": f"{path} (format {facts['format_version']}{formats}; easyfirst {facts['easyfirst_version']})",
         **({"package": f"{facts['package']} {facts['version']}"} if "package" in facts else {}),
         "languages": ", ".join(facts["languages"]) or "none in the model's card",
         "preset": facts["preset"],
@@ -220,6 +223,7 @@ def _show(facts: dict[str, Any]) -> None:
 
 def _print_table(rows: Sequence[Sequence[str]]) -> None:
     """Print rows in columns as wide as the terminal; elsewhere, no line is wrapped or padded."""
+    rows = [["\n".join(map(printable, cell.split("\n"))) for cell in row] for row in rows]
     if not is_terminal(sys.stdout):
         widths = [max(map(len, column)) for column in list(zip(*rows, strict=True))[:-1]]
         for *cells, last in rows:

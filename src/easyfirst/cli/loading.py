@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import os
-import sys
 from importlib.util import find_spec
 from typing import TYPE_CHECKING
 
+from easyfirst.cli.messages import say
 from easyfirst.errors import EasyFirstError
 from easyfirst.model.bundled import PACKAGE, hidden_directory
 
@@ -73,7 +73,7 @@ def warn_of_name(model: str) -> None:
     """Warn on stderr if a name means a bundled or installed model, but there is a directory of that name as well."""
     if known := hidden_directory(model):
         which = "the bundled model" if known.package == PACKAGE else f"the model of the package {known.package}"
-        print(f"warning: {model} is {which}; write ./{model} for the directory", file=sys.stderr)
+        say(f"warning: {model} is {which}; write ./{model} for the directory")
 
 
 def check_calibrated(parser: Parser, name: str) -> None:

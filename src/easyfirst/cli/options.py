@@ -23,6 +23,7 @@ class Format(str, Enum):
     text = "text"
     lines = "lines"
     tokens = "tokens"
+    parquet = "parquet"
 
 
 InputFiles = Annotated[list[str] | None, Argument(metavar="INPUT", help="Files, plain or .gz; none or '-': stdin.")]
@@ -32,8 +33,24 @@ InputFormat = Annotated[
     Option(
         "--from",
         help="The format of the input. conllu; text: documents separated by blank lines; lines: a sentence per line; "
-        "tokens: a sentence per line, words separated by spaces. By default, .conllu and .conll files are conllu and "
-        ".txt files are text; for other files and stdin, the first lines decide between the two.",
+        "tokens: a sentence per line, words separated by spaces; parquet: a table of parsed sentences or of texts. By "
+        "default, .conllu and .conll files are conllu, .txt files are text and .parquet files parquet; for other files "
+        "and stdin, the first lines decide between conllu and text.",
+    ),
+]
+Column = Annotated[
+    str | None,
+    Option(
+        "--column",
+        metavar="NAME",
+        help="The column of a Parquet file with the texts to parse. Default: the parsed sentences, or else the column "
+        "text.",
+    ),
+]
+IdColumn = Annotated[
+    str | None,
+    Option(
+        "--id-column", metavar="NAME", help="The column of a Parquet file with the ids of its texts. Default: doc_id."
     ),
 ]
 Encoding = Annotated[
@@ -69,7 +86,7 @@ ParserThreads = Annotated[
     Option(
         min=1,
         help="The threads that parse; the output is the same for any number. Default: OMP_NUM_THREADS, or all cores "
-        "that this process may use; for --text, 1.",
+        "that this process may use.",
     ),
 ]
 Show = Annotated[

@@ -9,20 +9,28 @@ import shutil
 import signal
 import sys
 from collections.abc import Generator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from enum import Enum
 from pathlib import Path
+from threading import current_thread, main_thread
 from typing import TYPE_CHECKING, BinaryIO, TextIO, cast
 
 from easyfirst.cli.files import STANDARD, STDIN
 from easyfirst.cli.identifiers import Identifiers
 from easyfirst.cli.sources import SourceText
 from easyfirst.errors import DataError, ModelError
+from easyfirst.replacing import is_leftover, replacement
+from easyfirst.tables.sentences import Documents
+from easyfirst.treebank.streams import is_gzip
 
 if TYPE_CHECKING:
     from easyfirst.results.documents import Document
     from easyfirst.results.parses import Parse
+
+
+class OutputError(DataError):
+    """An output that cannot be written."""
 
 
 class Target(str, Enum):
@@ -31,6 +39,7 @@ class Target(str, Enum):
     tree = "tree"
     conllu = "conllu"
     json = "json"
+    parquet = "parquet"
 
 
 def is_terminal(stream: TextIO | None) -> bool:
@@ -45,7 +54,7 @@ def writes_terminal(output: str | None) -> bool:
 
 def check_model_output(out: Path, *, overwrite: bool) -> None:
     """Raise an error unless a model may be written here."""
-    if out.exists() and not overwrite:
+    if out.exists() and not overwrite and not is_leftover(out):
         raise ModelError(f"{out}: exists already; choose another --out, or use --overwrite")
     if out.is_file():
         raise ModelError(f"{out} is a file, but a model is a directory; choose another --out")
@@ -84,32 +93,28 @@ def open_output(name: str | None) -> Generator[BinaryIO, None, None]:
             with path.open("wb") as stream:
                 yield stream
             return
-        with _replacement(path) as stream:
-            yield stream
+        with exit_on_sigterm(), replacement(path) as stream:
+            if not is_gzip(path.name):
+                yield stream
+                return
+            with gzip.GzipFile(filename="", mode="wb", fileobj=stream, mtime=0) as packed:
+                yield cast(BinaryIO, packed)
     except BrokenPipeError:
         raise
     except OSError as error:
-        raise DataError(f"the output cannot be written: {error.strerror or error}", source=name) from error
+        raise OutputError(f"the output cannot be written: {error.strerror or error}", source=name) from error
 
 
 @contextmanager
-def _replacement(path: Path) -> Generator[BinaryIO, None, None]:
-    """Open a temporary file that replaces another one at the end. An error or SIGTERM removes it."""
-    temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
+def exit_on_sigterm() -> Generator[None, None, None]:
+    """Turn SIGTERM into an exit that cleans up. Only the main thread receives signals; elsewhere, do nothing."""
+    if current_thread() is not main_thread():
+        yield
+        return
     before = signal.signal(signal.SIGTERM, lambda number, _: sys.exit(128 + number))
     try:
-        with temporary.open("xb") as stream:
-            if path.name.endswith(".gz"):
-                with gzip.GzipFile(filename="", mode="wb", fileobj=stream, mtime=0) as packed:
-                    yield cast(BinaryIO, packed)
-            else:
-                yield stream
-        if path.exists():
-            shutil.copymode(path, temporary)
-        temporary.replace(path)
+        yield
     finally:
-        with suppress(OSError):
-            temporary.unlink(missing_ok=True)
         signal.signal(signal.SIGTERM, before)
 
 
@@ -124,28 +129,36 @@ class Writer:
     confidence: bool = False
     show: tuple[str, ...] | None = None  # the columns in drawn trees
     ids: Identifiers = field(default_factory=Identifiers)
+    documents: Documents = field(default_factory=Documents)
 
-    def sentence(self, parse: Parse) -> bytes:
-        """Encode a sentence that was given in words."""
-        if self.target is Target.conllu and parse.sentence.lines is None:
-            parse = self._with_comments(parse)
+    def sentence(self, parse: Parse, before: bytes = b"", text: str | None = None) -> bytes:
+        """Encode a sentence that was given in words. ``before``: the bytes of CoNLL-U before it that belong to no
+        sentence; ``text``: its text with its own white space, if that is known."""
+        if self.target is not Target.tree and parse.sentence.lines is None:
+            parse = self.with_comments(parse)
         if self.target is Target.json:
-            return json_line(identity(parse) | parse.to_dict())
-        return self._encode(parse)
+            doc_id = self.documents.id_of(parse.sentence)
+            return json_line(identity(parse, {} if doc_id is None else {"doc_id": doc_id}) | parse.to_dict())
+        return (before if self.target is Target.conllu else b"") + self._encode(parse)
+
+    def end(self, rest: bytes = b"") -> bytes:
+        """Return the end of the output. ``rest``: the bytes of CoNLL-U after the last sentence."""
+        return rest if self.target is Target.conllu else b""
 
     def document(self, document: Document, source: SourceText, *, is_first: bool) -> bytes:
         """Encode a text; ``is_first``: CoNLL-U begins a new document with it."""
-        if self.target is Target.json:
-            found = document.sentence_dicts(source.number, source.start)
-            return b"".join(json_line(_file(source.file) | sentence) for sentence in found)
         if self.target is Target.tree or not document.sentences:
             return b"".join(map(self._encode, document))
-        name = self.ids.new_document(source.file) if is_first else None
+        name = self.ids.new_document(source.file, source.doc_id) if is_first else None
         names = [self.ids.new_sentence() for _ in document]
+        if self.target is Target.json:
+            given = _file(source.file) | {"doc_id": self.ids.document}
+            found = zip(names, document.sentence_dicts(source.number, source.start), strict=True)
+            return b"".join(json_line(given | {"sent_id": sent_id} | sentence) for sent_id, sentence in found)
         headers = (header.encode() for header in document.headers(names, name))
         return b"".join(header + self._encode(parse) for header, parse in zip(headers, document, strict=True))
 
-    def _with_comments(self, parse: Parse) -> Parse:
+    def with_comments(self, parse: Parse) -> Parse:
         """Return a parse of a line of tokens with the comments of CoNLL-U."""
         file = parse.sentence.source
         begin = [f"# newdoc id = {self.ids.new_document(file)}"] if self.ids.is_new(file) else []
@@ -162,14 +175,17 @@ class Writer:
         return f"{tree}\n\n".encode(errors="replace")
 
 
-def identity(parse: Parse) -> dict[str, object]:
-    """Return the file, the id and the text of a sentence, as far as it has them."""
+def identity(parse: Parse, document: Mapping[str, object] | None = None) -> dict[str, object]:
+    """Return the file, the id and the text of a sentence, as far as it has them, and what is known of its document."""
     metadata = parse.sentence.metadata
-    return _file(parse.sentence.source) | {key: metadata[key] for key in ("sent_id", "text") if key in metadata}
+    own = {key: metadata[key] for key in ("sent_id", "text") if key in metadata}
+    return {**_file(parse.sentence.source), **(document or {}), **own}
 
 
 def _file(name: str | None) -> dict[str, object]:
-    return {} if name in (None, STDIN) else {"file": name}
+    if name is None or name == STDIN:
+        return {}
+    return {"file": os.fsencode(name).decode(errors="backslashreplace")}  # a name may have any bytes
 
 
 def json_line(values: Mapping[str, object]) -> bytes:

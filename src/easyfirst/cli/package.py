@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from dataclasses import replace
 from pathlib import Path
 from typing import Annotated
@@ -11,6 +10,7 @@ from typer import Argument, Option
 
 from easyfirst import __version__
 from easyfirst.cli.loading import load_model, set_threads
+from easyfirst.cli.messages import say
 from easyfirst.errors import ModelError
 from easyfirst.model.bundled import bundled_models, find_model
 
@@ -35,7 +35,9 @@ def package(
     out: Annotated[Path, Option("--out", "-o", metavar="DIR", help="The directory of the wheel.")] = Path("dist"),
     overwrite: Annotated[bool, Option("--overwrite", help="Replace a wheel of this name and version.")] = False,
 ) -> None:
-    """Make a Python package of a model: a wheel that pip installs and easyfirst finds by its name.
+    """Make a Python package of a model.
+
+    It is a wheel that pip installs, and easyfirst finds the model by its name.
 
     The wheel has the model without its training run, and the card as its description. Where it is installed,
     easyfirst.load("NAME") and --model NAME use the model, and 'easyfirst models' lists it.
@@ -70,7 +72,7 @@ def package(
     if not language:
         facts = replace(facts, languages=languages_in(card))
     path = write_wheel(find_model(model), out, facts)
-    print(f"the package {facts.package} {version} is in {path}: {path.stat().st_size / 1e6:.1f} MB", file=sys.stderr)
+    say(f"the package {facts.package} {version} is in {path}: {path.stat().st_size / 1e6:.1f} MB")
     if facts.licence is None:
-        print("warning: its licence is not stated, so others may not use it; add --licence", file=sys.stderr)
-    print(f"install it with: pip install {path}", file=sys.stderr)
+        say("warning: its licence is not stated, so others may not use it; add --licence")
+    say(f"install it with: pip install {path}")

@@ -1,34 +1,34 @@
-"""``easyfirst parse``: text, tokens or CoNLL-U in; CoNLL-U, JSON or drawn trees out."""
+"""``easyfirst parse``: text, tokens, CoNLL-U or Parquet in; CoNLL-U, JSON, Parquet or drawn trees out."""
 
 from __future__ import annotations
 
 import sys
 import time
 import warnings
-from collections.abc import Collection, Iterator, Sequence
-from dataclasses import replace
-from itertools import tee
+from collections.abc import Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-from typer import Option
+from typer import Exit, Option
 
 from easyfirst.cli import options
+from easyfirst.cli.encodings import check_encoding
+from easyfirst.cli.formats import PARSED_SUFFIXES, by_suffix
+from easyfirst.cli.ledger import Ledger
+from easyfirst.cli.listing import Errors, find_files, plan, read_suffixes
 from easyfirst.cli.loading import check_calibrated, load_model, parser_threads
-from easyfirst.cli.options import Format, constraints_reader
-from easyfirst.cli.outputs import Target, Writer, check_output, is_terminal, open_output, writes_terminal
+from easyfirst.cli.messages import say
+from easyfirst.cli.outputs import Target, check_output, is_terminal, open_output, writes_terminal
+from easyfirst.cli.parquet_output import check_parquet_output
+from easyfirst.cli.parsing import Settings, Tally, count
 from easyfirst.cli.reports import reporting
-from easyfirst.cli.sources import SentenceFiles, TextFiles, open_inputs
-from easyfirst.errors import InputError, LanguageWarning, ModelError
+from easyfirst.cli.sources import SentenceFiles, open_inputs
+from easyfirst.errors import DataError, InputError, LanguageWarning, ModelError
+from easyfirst.model.bundled import find_model
 from easyfirst.render.columns import read_columns
-from easyfirst.treebank.columns import TAGSETS
 
 if TYPE_CHECKING:
-    from easyfirst.constraints.arguments import ConstraintsOf
-    from easyfirst.model.parser_vocabulary import ParserVocabulary
     from easyfirst.parser import Parser
-    from easyfirst.results.parses import Parse
-
-MANY_UNKNOWN = 0.3  # the share of unknown tags above which there is a warning
 
 
 def parse(
@@ -36,14 +36,54 @@ def parse(
     model: options.ModelName = "en",
     text: options.GivenText = None,
     output: options.OutputFile = None,
+    out_dir: Annotated[
+        Path | None,
+        Option(
+            "--out-dir",
+            "-d",
+            metavar="DIR",
+            help="Write an output for each input into this directory. Files of a directory keep their places in it.",
+        ),
+    ] = None,
+    beside: Annotated[
+        bool,
+        Option("--beside", help="Write an output for each input beside it: letters.parsed.conllu for letters.txt."),
+    ] = False,
+    resume: Annotated[
+        bool,
+        Option(
+            "--resume",
+            help="With --out-dir or --beside: skip inputs whose outputs are complete, made from the same contents "
+            "with the same options and model.",
+        ),
+    ] = False,
+    overwrite: Annotated[
+        bool,
+        Option(
+            "--overwrite",
+            help="With --out-dir or --beside: also replace outputs of other inputs, outputs that were changed by hand, "
+            "and files that 'easyfirst parse' has not written.",
+        ),
+    ] = False,
+    suffixes: Annotated[
+        list[str] | None,
+        Option(
+            "--suffix",
+            metavar="SUFFIX",
+            help="Which files of a directory to parse, such as .txt; repeat it for several. Default: the suffixes that "
+            "--from names.",
+        ),
+    ] = None,
     source: options.InputFormat = None,
+    column: options.Column = None,
+    id_column: options.IdColumn = None,
     encoding: options.Encoding = None,
     target: Annotated[
         Target | None,
         Option(
             "--to",
-            help="The format of the output: conllu, json (an object per sentence) or tree (drawn); default: tree on a "
-            "terminal, else conllu.",
+            help="The format of the output: conllu, json (an object per sentence), parquet (a row per sentence) or "
+            "tree (drawn); default: by the name of the output, tree on a terminal, else conllu.",
         ),
     ] = None,
     show: options.Show = None,
@@ -52,16 +92,25 @@ def parse(
         bool,
         Option(
             "--write-tags",
-            help="In CoNLL-U, write the predicted LEMMA, UPOS, XPOS and FEATS; default: keep those of the input.",
+            help="In CoNLL-U and Parquet, also write LEMMA, UPOS, XPOS and FEATS where they were predicted: where the "
+            "input has none, or everywhere with --predicted-tags.",
         ),
     ] = False,
     predicted_tags: Annotated[
         bool,
-        Option("--predicted-tags", help="Predict all tags, features and lemmas, even those that CoNLL-U gives."),
+        Option(
+            "--predicted-tags",
+            help="Parse by predicted tags, even where CoNLL-U gives some; add --write-tags to "
+            "replace those in the output.",
+        ),
     ] = False,
     confidence: Annotated[
         bool,
-        Option("--confidence", help="Add the confidence: ArcConf=, LabelConf= and Step= in MISC; JSON always has it."),
+        Option(
+            "--confidence",
+            help="Add the confidence: ArcConf=, LabelConf= and Step= in MISC; JSON and Parquet always have columns for "
+            "it.",
+        ),
     ] = False,
     constraints: options.Misc = False,
     keep_heads: options.KeptHeads = False,
@@ -74,9 +123,12 @@ def parse(
 ) -> None:
     """Parse text or sentences and write their trees.
 
-    In CoNLL-U only HEAD, DEPREL and what options name change; every other byte stays. Several inputs become one output.
-    For text, TokenRange and the JSON's start and end count from the start of the document (of the line with --from
-    lines), which is at the character document_start of its file.
+    In CoNLL-U only HEAD, DEPREL and what options name change; every other byte stays. For text, TokenRange and the
+    JSON's start and end count from the start of the document (of the line with --from lines), which is at the character
+    document_start of its file.
+
+    Several inputs become one output, unless --out-dir or --beside asks for one each. Then an error in a file does not
+    stop the others: all errors are listed at the end, and the exit code is 1.
 
     \b
     Examples:
@@ -90,117 +142,134 @@ def parse(
       easyfirst parse input.conllu --predicted-tags -o output.conllu
       easyfirst parse --keep-heads half-annotated.conllu -o whole.conllu
       echo "The fox jumps" | easyfirst parse --from tokens
+      easyfirst parse letters.txt --to parquet -o letters.parquet
+      easyfirst parse texts.parquet --column body -o parsed.parquet
+      easyfirst parse corpus --out-dir parsed --threads 8
+      easyfirst parse corpus --out-dir parsed --threads 8 --resume
     """
     n_threads = parser_threads(1 if text is not None and threads is None else threads)  # a pool takes time to start
     check_output(output)
+    is_many = beside or out_dir is not None
     shown = None if show is None else read_columns(show)
-    draws = writes_terminal(output) or shown is not None
-    wanted = target or (Target.tree if draws and not deps else Target.conllu)
-    if deps and wanted is not Target.conllu:
+    draws = shown is not None or (writes_terminal(output) and not is_many)
+    named = None if shown is not None else by_suffix(output, PARSED_SUFFIXES)
+    wanted = target or (Target(named) if named else Target.tree if draws and not deps else Target.conllu)
+    if wanted is Target.parquet and not is_many:
+        check_parquet_output(output)
+    if deps and wanted not in (Target.conllu, Target.parquet):
         raise InputError("--deps is for CoNLL-U, where DEPS is a column; leave it out, or write --to conllu")
     if shown is not None and wanted is not Target.tree:
         raise InputError("--show is for drawn trees, and CoNLL-U and JSON have all columns; leave it out")
-    given = open_inputs(inputs, text, source, encoding=encoding, quiet=quiet)
-    check_output(output, () if given.is_conllu and wanted is Target.conllu else inputs or ())
-    tags = write_tags or source is Format.tokens
-    writer = Writer(wanted, deps=deps, tags=tags, confidence=confidence, show=shown)
-    known = constraints_reader(misc=constraints, heads=keep_heads, is_conllu=given.is_conllu)
-    parser = load_model(model, warns=not quiet, valid=valid)
-    if confidence:
-        check_calibrated(parser, model)
-    if predicted_tags and parser.tagger is None:
-        raise ModelError(f"{model} has no tagger to predict tags; leave out --predicted-tags")
+    settings = Settings(
+        wanted,
+        source=source,
+        column=column,
+        id_column=id_column,
+        encoding=encoding,
+        show=shown,
+        deps=deps,
+        write_tags=write_tags,
+        predicted_tags=predicted_tags,
+        confidence=confidence,
+        constraints=constraints,
+        keep_heads=keep_heads,
+        valid=valid,
+        batch_size=batch_size,
+    )
+    ends = read_suffixes(suffixes or ())
     if quiet:
         warnings.simplefilter("ignore", LanguageWarning)
+    if is_many:
+        _check_places(inputs, text, output, beside=beside, out_dir=out_dir)
+        _parse_many(
+            inputs or (), out_dir, ends, settings, model, n_threads, resume=resume, overwrite=overwrite, quiet=quiet
+        )
+        return
+    if overwrite:
+        raise InputError("--overwrite is for --out-dir and --beside; --output always replaces a file")
+    if resume:
+        raise InputError("--resume needs outputs that may be complete already; use it with --out-dir or --beside")
+    names = [each.name for each in find_files(inputs or (), ends, source)]
+    columns = {"column": column, "id_column": id_column}
+    given = open_inputs(names, text, source, encoding=encoding, quiet=quiet, **columns)
+    check_output(output, () if given.is_conllu and wanted is Target.conllu else names)
+    settings.constraints_of(given)
+    parser = _load(model, settings, warns=not quiet)
     is_quiet = quiet or text is not None
-    tally = _Tally(parser.model.vocabulary, () if parser.tagger is None else {*TAGSETS} & {*parser.tagger.kinds})
+    tally, is_tagged = Tally(parser), isinstance(given, SentenceFiles) and not predicted_tags
     shows_progress = not is_quiet and is_terminal(sys.stderr) and not writes_terminal(output)
     with open_output(output) as stream, reporting(given.n_bytes, visible=shows_progress) as report:
         begin = time.perf_counter()
-        if isinstance(given, TextFiles):
-            pieces = _parse_texts(parser, given, writer, batch_size, n_threads)
-        else:
-            found = _parse_sentences(parser, given, batch_size, n_threads, known, predicted_tags)
-            pieces = _write_sentences(found, given, writer)
-        for piece, parses in pieces:
+        for piece, parses in settings.pieces(parser, given, n_threads):
             stream.write(piece)
             if batch_size == 1:
                 stream.flush()
             for each in parses:
-                tally.add(each)
+                tally.add(each, tagged=is_tagged)
                 report(len(each), len(each.sentence.original))
         seconds = time.perf_counter() - begin
     if not is_quiet:
-        tally.show(seconds, warns=isinstance(given, SentenceFiles) and not predicted_tags)
+        tally.show(seconds)
 
 
-def _parse_sentences(
-    parser: Parser,
-    given: SentenceFiles,
-    batch_size: int,
+def _load(model: str, settings: Settings, *, warns: bool) -> Parser:
+    """Load a model. Raise an error if it lacks what the settings need."""
+    parser = load_model(model, warns=warns, valid=settings.valid)
+    if settings.confidence:
+        check_calibrated(parser, model)
+    if settings.predicted_tags and parser.tagger is None:
+        raise ModelError(f"{model} has no tagger to predict tags; leave out --predicted-tags")
+    return parser
+
+
+def _check_places(
+    inputs: Sequence[str] | None, text: str | None, output: str | None, *, beside: bool, out_dir: Path | None
+) -> None:
+    """Raise an error for options that contradict ``--out-dir`` or ``--beside``."""
+    option = "--beside" if beside else "--out-dir"
+    if beside and out_dir is not None:
+        raise InputError("--beside and --out-dir are two places for the outputs; choose one of them")
+    if output is not None:
+        raise InputError(f"{option} writes an output for each input, and --output a single one; choose one of them")
+    if text is not None or not inputs:
+        raise InputError(f"{option} names outputs after inputs; name files or directories")
+    if out_dir is not None and out_dir.exists() and not out_dir.is_dir():
+        raise DataError("this is a file; --out-dir needs a directory", source=str(out_dir))
+    for name in inputs:
+        if out_dir is not None and Path(name).is_dir() and out_dir.resolve() == Path(name).resolve():
+            raise InputError(f"{name} is both the input and --out-dir; choose another directory, or use --beside")
+
+
+def _parse_many(
+    inputs: Sequence[str],
+    out_dir: Path | None,
+    suffixes: Sequence[str],
+    settings: Settings,
+    model: str,
     threads: int,
-    known: ConstraintsOf | None,
-    predicted_tags: bool,
-) -> Iterator[Parse]:
-    """Parse sentences. With ``predicted_tags`` the parser does not see their tags, and the parses have them again."""
-    if not predicted_tags or parser.tagger is None:
-        yield from parser.pipe(given, batch_size=batch_size, threads=threads, constraints=known)
+    *,
+    resume: bool,
+    overwrite: bool,
+    quiet: bool,
+) -> None:
+    """Parse each input into an output of its own."""
+    from easyfirst.cli.corpus import FAILED, CorpusRun, jobs_left, settings_digest, show_failures
+
+    errors: Errors = {}
+    without = None if out_dir is None else out_dir.resolve()
+    found = find_files(inputs, suffixes, settings.source, without=without, errors=errors)
+    jobs = plan(found, settings.target, suffixes, out_dir, errors)
+    if not jobs and errors:
+        raise next(iter(errors.values()))
+    check_encoding(settings.encoding)
+    ledger = Ledger(settings_digest(settings, find_model(model)))
+    left = jobs_left(jobs, ledger, resume=resume, overwrite=overwrite)
+    if not left:
+        if not quiet:
+            say(f"nothing to do: {count(len(jobs), 'file')} complete from an earlier run")
+        show_failures({name: str(error) for name, error in errors.items()}, len(errors))
+        if errors:
+            raise Exit(FAILED)
         return
-    sentences, originals = tee(given)
-    untagged = map(parser.tagger.untagged, sentences)
-    parses = parser.pipe(untagged, batch_size=batch_size, threads=threads, constraints=known)
-    for parse, original in zip(parses, originals, strict=True):
-        yield replace(parse, sentence=original)
-
-
-def _write_sentences(
-    parses: Iterator[Parse], given: SentenceFiles, writer: Writer
-) -> Iterator[tuple[bytes, Sequence[Parse]]]:
-    """Yield the output piece by piece, with the parses in each. CoNLL-U keeps the bytes between sentences."""
-    is_conllu = writer.target is Target.conllu
-    for number, parse in enumerate(parses):
-        yield (given.before(number) if is_conllu else b"") + writer.sentence(parse), (parse,)
-    yield given.rest() if is_conllu else b"", ()
-
-
-def _parse_texts(
-    parser: Parser, given: TextFiles, writer: Writer, batch_size: int, threads: int
-) -> Iterator[tuple[bytes, Sequence[Parse]]]:
-    """Yield the output piece by piece, with the parses in each."""
-    texts, sources = tee(given)
-    documents = parser.read(
-        (each.text for each in texts), batch_size=batch_size, threads=threads, one_sentence=given.by_line
-    )
-    is_first = False
-    for document, source in zip(documents, sources, strict=True):
-        is_first = is_first or source.is_first  # after a first line without words, the next line is the first
-        yield writer.document(document, source, is_first=is_first), document.sentences
-        is_first = is_first and not document.sentences
-
-
-class _Tally:
-    """Counts sentences, words, and given tags that are not in the vocabulary: many suggest another tagset."""
-
-    def __init__(self, vocabulary: ParserVocabulary, predicted: Collection[str]) -> None:
-        self._vocabulary, self._predicted = vocabulary, predicted
-        self._n_unknown = dict.fromkeys(vocabulary.tags, 0)
-        self._n_sentences = self._n_words = 0
-
-    def add(self, parse: Parse) -> None:
-        self._n_sentences += 1
-        self._n_words += len(parse)
-        for kind, known in self._vocabulary.tags.items():
-            given: Sequence[str] = getattr(parse.sentence, kind)
-            self._n_unknown[kind] += sum(tag not in known and tag != "_" for tag in given)
-
-    def show(self, seconds: float, *, warns: bool) -> None:
-        for kind, n in self._n_unknown.items():
-            if warns and n > MANY_UNKNOWN * self._n_words:
-                is_predicted = kind in self._predicted and 2 * n > self._n_words
-                hint = "it predicts them instead" if is_predicted else "are they of another tagset than its treebank's?"
-                share = f"{n / self._n_words:.0%} of the {kind.upper()} tags"
-                print(f"warning: {share} are unknown to the model; {hint}", file=sys.stderr)
-
-        rate = self._n_words / max(seconds, 1e-9)
-        sentences = f"{self._n_sentences:,} sentence{'s' * (self._n_sentences != 1)}"
-        print(f"parsed {sentences}, {self._n_words:,} words in {seconds:.1f} s: {rate:,.0f} words/s", file=sys.stderr)
+    parser = _load(model, settings, warns=not quiet)
+    CorpusRun(parser, settings, ledger, threads, quiet=quiet).run(left, len(jobs) - len(left), errors)

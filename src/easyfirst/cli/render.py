@@ -16,6 +16,7 @@ from typer import Argument, Option
 
 from easyfirst.cli import options
 from easyfirst.cli.files import STANDARD, Files
+from easyfirst.cli.formats import by_suffix
 from easyfirst.cli.outputs import check_output, open_output, writes_terminal
 from easyfirst.errors import DataError, InputError
 from easyfirst.render.columns import read_columns
@@ -39,6 +40,14 @@ class Picture(str, Enum):
     displacy = "displacy"
 
 
+SUFFIXES = {
+    ".svg": Picture.svg,
+    **dict.fromkeys((".html", ".htm"), Picture.html),
+    ".tex": Picture.latex,
+    **dict.fromkeys((".dot", ".gv"), Picture.dot),
+}
+
+
 class Theme(str, Enum):
     """The background of an SVG."""
 
@@ -53,13 +62,14 @@ def render(
     ] = None,
     encoding: options.Encoding = None,
     target: Annotated[
-        Picture,
+        Picture | None,
         Option(
             "--to",
             help="The format of the output: svg (a sentence per file), html (a page to step through), latex "
-            "(tikz-dependency), dot (Graphviz), terminal, or displacy (JSON for spaCy's displaCy).",
+            "(tikz-dependency), dot (Graphviz), terminal, or displacy (JSON for spaCy's displaCy). Default: by the "
+            "name of the output, else terminal.",
         ),
-    ] = Picture.terminal,
+    ] = None,
     output: Annotated[
         str | None, Option("--output", "-o", help="The file to write; for svg also a directory; default: stdout.")
     ] = None,
@@ -84,12 +94,13 @@ def render(
     \b
     Examples:
       easyfirst render trees.conllu
-      easyfirst render trees.conllu --to html -o trees.html
-      easyfirst render trees.conllu --to svg --sentence 3 -o third.svg
+      easyfirst render trees.conllu -o trees.html
+      easyfirst render trees.conllu --sentence 3 -o third.svg
       easyfirst render trees.conllu --to svg -o pictures/
       easyfirst render trees.conllu --to html --show lemma,feats -o trees.html
       easyfirst parse --text "The fox jumps." --to conllu | easyfirst render --to latex
     """
+    target = target or by_suffix(output, SUFFIXES) or Picture.terminal
     is_directory = target is Picture.svg and output is not None and output != STANDARD and _is_directory(output)
     if not is_directory:
         check_output(output, inputs or ())

@@ -8,6 +8,8 @@ from collections.abc import Callable, Generator, Mapping
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, TypeAlias
 
+from easyfirst.cli.messages import printable, say
+
 if TYPE_CHECKING:
     from rich.progress import Progress, TaskID
 
@@ -78,15 +80,17 @@ class TrainingReport:
         if self._is_quiet:
             return
         if self.progress is not None:
-            self.progress.console.print(text, highlight=False, markup=False)
+            self.progress.console.print(printable(text), highlight=False, markup=False)
         else:
-            print(text, file=sys.stderr, flush=True)
+            say(text)
 
     def data(self, report: DataReport) -> None:
         """Show statistics about the parser's data."""
+        size = f"{_counted(report.train_sentences, 'sentence')}, {_counted(report.train_words, 'word')}"
+        crossing = _counted(report.non_projective, "non-projective sentence")
         self.note(
-            f"train: {report.train_sentences:,} sentences, {report.train_words:,} words, {report.relations} relations; "
-            f"{report.non_projective:,} non-projective sentences ({report.non_projective_percent:.1f} %)"
+            f"train: {size}, {_counted(report.relations, 'relation')}; "
+            f"{crossing} ({report.non_projective_percent:.1f} %)"
             f"{'' if report.lifted_arcs or not report.non_projective else ' skipped'}"
         )
         if report.lifted_arcs:
@@ -103,7 +107,7 @@ class TrainingReport:
             )
         if report.dev is not None:
             self.note(
-                f"dev: {report.dev_sentences:,} sentences, {report.dev_words:,} words, "
+                f"dev: {_counted(report.dev_sentences, 'sentence')}, {_counted(report.dev_words, 'word')}, "
                 f"{report.dev_unknown_percent:.1f} % not seen in training"
             )
         if report.vectors is not None:
@@ -149,6 +153,10 @@ class PartReport:
             f"{metrics['cpu_seconds']:.0f} s{shown}"
         )
 
+    def stalled(self, best_epoch: int) -> None:
+        """Say why there are no more epochs."""
+        self._report.note(f"stopped early: no epoch since {best_epoch} was better on dev")
+
     def fold_end(self, fold: int, n_folds: int, accuracy: Mapping[str, float]) -> None:
         """Print the line of a jackknifing fold."""
         self._report.note(f"{self._name}: fold {fold}/{n_folds} tagged  {_shown(accuracy)}")
@@ -187,6 +195,10 @@ class ParserReport(PartReport):
             f"{metrics['violations_per_sentence']:.2f} violations/sentence  "
             f"{metrics['words_per_second']:,.0f} words/s{result}"
         )
+
+
+def _counted(n: int, what: str) -> str:
+    return f"{n:,} {what}{'s' * (n != 1)}"
 
 
 def _shown(scores: Mapping[str, float]) -> str:

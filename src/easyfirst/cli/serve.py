@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib.util
 import ipaddress
+import math
 import os
 import socket
 import sys
@@ -11,14 +12,22 @@ import threading
 import webbrowser
 from typing import Annotated
 
-from typer import Option
+from typer import BadParameter, Option
 
 from easyfirst.cli.info import describe
 from easyfirst.cli.loading import set_threads, warn_of_name
+from easyfirst.cli.messages import printable, say
 from easyfirst.cli.options import ModelName, Threads
 from easyfirst.cli.outputs import check_output, is_terminal
 from easyfirst.errors import EasyFirstError
 from easyfirst.model.bundled import find_model
+
+
+def _number(value: float) -> float:
+    """Refuse ``nan``, which no range excludes."""
+    if math.isnan(value):
+        raise BadParameter("nan is not a number of seconds")
+    return value
 
 
 def serve(
@@ -33,14 +42,42 @@ def serve(
         list[str] | None, Option(metavar="NAME", help="Another host name of this machine. Repeatable.")
     ] = None,
     max_bytes: Annotated[int, Option(min=1, help="The maximum size of a request in bytes.")] = 1_000_000,
+    max_characters: Annotated[int, Option(min=1, help="The maximum number of characters in a request.")] = 100_000,
     max_words: Annotated[int, Option(min=1, help="The maximum number of words in a request.")] = 10_000,
     max_sentence_words: Annotated[int, Option(min=1, help="The maximum number of words in a sentence.")] = 1_000,
     max_waiting: Annotated[int, Option(min=1, help="The maximum number of waiting requests; others get a 503.")] = 256,
-    timeout: Annotated[float, Option(min=0.1, help="The maximum time of a request in seconds.")] = 30.0,
+    timeout: Annotated[
+        float, Option(min=0.1, max=86400, callback=_number, help="The maximum time of a request in seconds.")
+    ] = 30.0,
+    max_header_bytes: Annotated[int, Option(min=256, help="The maximum size of the headers in bytes.")] = 16_384,
+    header_timeout: Annotated[
+        float,
+        Option(
+            min=0.1,
+            max=86400,
+            callback=_number,
+            help="The maximum time that the headers may take to arrive in seconds.",
+        ),
+    ] = 10.0,
+    idle_timeout: Annotated[
+        float,
+        Option(
+            min=0.1,
+            max=86400,
+            callback=_number,
+            help="The maximum time between two requests of a connection in seconds.",
+        ),
+    ] = 15.0,
+    max_connections: Annotated[int, Option(min=1, help="The maximum number of open connections.")] = 576,
+    max_client_connections: Annotated[
+        int, Option(min=1, help="The maximum number of open connections from one address.")
+    ] = 288,
     threads: Threads = None,
     log_requests: Annotated[bool, Option("--log-requests", help="Print a line for every request.")] = False,
 ) -> None:
-    """Serve a model on this machine: a page to type text into, and a JSON API (described at /docs).
+    """Serve a model: a page to type text into, and an API.
+
+    Only this machine can reach it by default. The API speaks JSON and is described at /docs.
 
     \b
     Examples:
@@ -48,7 +85,8 @@ def serve(
       easyfirst serve --model my-model --port 8080 --no-open
       curl --json '{"text": "The fox jumps."}' http://127.0.0.1:8000/parse
 
-    Requests that arrive together are parsed in one batch. Ctrl-C (or SIGTERM) finishes the open requests and stops.
+    Requests that arrive together are parsed in one batch. Ctrl-C (or SIGTERM, or SIGHUP) finishes the
+    open requests and stops.
     """
     set_threads(threads)
     check_output(None)
@@ -62,10 +100,16 @@ def serve(
 
     limits = Limits(
         max_bytes=max_bytes,
+        max_characters=max_characters,
         max_words=max_words,
         max_sentence_words=max_sentence_words,
         max_waiting=max_waiting,
         timeout=timeout,
+        max_header_bytes=max_header_bytes,
+        header_timeout=header_timeout,
+        idle_timeout=idle_timeout,
+        max_connections=max_connections,
+        max_client_connections=max_client_connections,
     )
     warn_of_name(model)
     path = find_model(model)
@@ -77,17 +121,21 @@ def serve(
     opens_page = _has_desktop() if open_page is None else open_page
 
     def welcome() -> None:
-        print(f"serving the model {name} at {address} (Ctrl-C stops it)", flush=True)
+        print(f"serving the model {printable(name)} at {address} (Ctrl-C stops it)", flush=True)
         if opens_page:
             threading.Thread(target=webbrowser.open, args=(address,), daemon=True).start()
 
-    hosts = [host, socket.gethostname(), *(allow_host or ())]
-    app = create_app(parser, name=name, facts=facts, limits=limits, hosts=hosts, on_start=welcome)
+    app = create_app(
+        parser,
+        name=name,
+        facts=facts,
+        limits=limits,
+        hosts=[host, socket.gethostname()],
+        allowed_hosts=allow_host or (),
+        on_start=welcome,
+    )
     if not ipaddress.ip_address(listening.getsockname()[0].partition("%")[0]).is_loopback:
-        print(
-            f"warning: anyone can reach {host} from other machines: there is no password and no encryption",
-            file=sys.stderr,
-        )
+        say(f"warning: anyone can reach {host} from other machines: there is no password and no encryption")
     run(app, listening, limits, log_requests=log_requests)
     print("stopped")
 

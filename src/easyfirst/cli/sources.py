@@ -2,19 +2,31 @@
 
 from __future__ import annotations
 
-import sys
 from collections import deque
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
 from easyfirst.cli.files import NOT_CONLLU, STANDARD, Files, FirstLine, is_of_file, source_of
-from easyfirst.cli.formats import CONLLU_LINE, format_of_name
+from easyfirst.cli.formats import CONLLU_LINE, SUFFIXES, by_suffix
+from easyfirst.cli.messages import say
 from easyfirst.cli.options import Format
 from easyfirst.errors import DataError, InputError
 from easyfirst.treebank.conllu import ConlluReader
 from easyfirst.treebank.sentence import Sentence
-from easyfirst.treebank.streams import BYTE_ORDER_MARK, decode
+from easyfirst.treebank.streams import BYTE_ORDER_MARK, check_block, decode, line_ends_missing
 from easyfirst.treebank.tokens import read_tokens
+
+if TYPE_CHECKING:
+    from easyfirst.parser import Parser
+
+_SPOKEN = {Format.text: "text", Format.conllu: "CoNLL-U", Format.parquet: "Parquet"}
+
+
+FROM_TEXT = (
+    "if it is raw text, use --from text; if each line is a sentence, use --from lines, or --from tokens for words "
+    "separated by spaces"
+)
 
 
 class SentenceFiles:
@@ -24,10 +36,13 @@ class SentenceFiles:
     files again. If a file lacks the empty line at its end and another one follows, the line is added.
     """
 
-    def __init__(self, files: Files, *, is_tokens: bool, is_guess: bool = False) -> None:
+    def __init__(
+        self, files: Files, *, is_tokens: bool, is_guess: bool = False, hint_for_text: str = FROM_TEXT
+    ) -> None:
+        """``hint_for_text``: what to do if the files are raw text."""
         self.n_bytes = None if is_tokens else files.n_bytes
         self.is_conllu = not is_tokens
-        self._files, self._is_guess = files, is_guess
+        self._files, self._is_guess, self._hint_for_text = files, is_guess, hint_for_text
         self._trailers: deque[tuple[int, bytes]] = deque()  # the number of sentences before, and the bytes
         self._n_read = 0
         self._end = b""  # the last bytes of the files before
@@ -38,6 +53,10 @@ class SentenceFiles:
         while self._trailers and self._trailers[0][0] <= number:
             parts.append(self._trailers.popleft()[1])
         return b"".join(parts)
+
+    def text(self, number: int) -> str | None:
+        """Return the text of a sentence with its own white space, if the input has it. Numbers must not decrease."""
+        return None
 
     def rest(self) -> bytes:
         """Return the bytes after the last sentence."""
@@ -58,31 +77,32 @@ class SentenceFiles:
             yield sentence
 
     def _conllu(self, lines: Iterator[bytes], source: str) -> Iterator[Sentence]:
-        first = FirstLine(lines)
+        first, n_before = FirstLine(lines), self._n_read
         reader = ConlluReader(first, source)
-        joint = _line_ends_missing(self._end)
-        is_first_file, at_start, end = self._end == b"", True, self._end
         try:
-            for sentence in reader:
-                if at_start and not is_first_file:
-                    sentence = replace(sentence, prefix=joint + sentence.prefix.removeprefix(BYTE_ORDER_MARK))
-                at_start, end = False, sentence.original[-4:]
-                self._n_read += 1
-                yield sentence
+            yield from self._joined(reader, lambda: reader.trailer)
         except DataError as error:
             if is_of_file(error):
                 raise
             if first.is_text:
-                hint = (
-                    "if it is raw text, use --from text; if each line is a sentence, use --from lines, or --from "
-                    "tokens for words separated by spaces"
-                )
-                raise DataError(f"{NOT_CONLLU}; {hint}", source=source, line=error.line) from None
-            if self._is_guess and at_start:
+                raise DataError(f"{NOT_CONLLU}; {self._hint_for_text}", source=source, line=error.line) from None
+            if self._is_guess and self._n_read == n_before:
                 hint = "by its first lines, the input seems to be CoNLL-U; if it is raw text, use --from text"
                 raise DataError(f"{error}; {hint}") from None
             raise
-        trailer = reader.trailer
+
+    def _joined(self, sentences: Iterable[Sentence], trailer_of: Callable[[], bytes]) -> Iterator[Sentence]:
+        """Pass the sentences of a file through, and note the bytes after them. The first one begins with the line ends
+        that the file before lacks."""
+        joint = line_ends_missing(self._end)
+        is_first_file, at_start, end = self._end == b"", True, self._end
+        for sentence in sentences:
+            if at_start and not is_first_file:
+                sentence = replace(sentence, prefix=joint + sentence.prefix.removeprefix(BYTE_ORDER_MARK))
+            at_start, end = False, sentence.original[-4:]
+            self._n_read += 1
+            yield sentence
+        trailer = trailer_of()
         if trailer and at_start and not is_first_file:
             trailer = joint + trailer.removeprefix(BYTE_ORDER_MARK)
         self._trailers.append((self._n_read, trailer))
@@ -98,6 +118,7 @@ class SourceText:
     start: int = 0  # the characters before it in its file; line ends count, a byte order mark does not
     is_first: bool = True  # whether a document begins with it; of lines, only the first and those after a blank line do
     file: str | None = None
+    doc_id: str | None = None  # if the input gives one
 
 
 class TextFiles:
@@ -114,7 +135,7 @@ class TextFiles:
         for name in self._files.names:
             with self._files.open(name) as stream:
                 lines = _read_text(stream, source_of(name))
-                for start, is_first, text in _lines(lines) if self.by_line else _documents(lines):
+                for start, is_first, text in _lines(lines) if self.by_line else _documents(lines, source_of(name)):
                     number += 1
                     yield SourceText(text, number, start, is_first, None if name == STANDARD else name)
 
@@ -136,53 +157,70 @@ def open_inputs(
     *,
     encoding: str | None = None,
     quiet: bool = False,
+    column: str | None = None,
+    id_column: str | None = None,
 ) -> SentenceFiles | TextFiles:
-    """Return the input that INPUT, ``--text``, ``--from`` and ``--encoding`` name.
+    """Return the input that INPUT, ``--text``, ``--from`` and ``--encoding`` name, and of Parquet files ``--column``
+    and ``--id-column``.
 
     Without ``--from``, the names of the files decide on the format, and else their first lines. Unless ``quiet``, hints
     on stderr name a format that the first lines decided on, and a terminal as the input.
     """
+    from easyfirst.cli.parquet_inputs import open_parquet_inputs  # which imports this module
+
+    option = "--column" if column is not None else "--id-column" if id_column is not None else None
     if text is not None:
         if names or source not in (None, Format.text) or encoding is not None:
             raise InputError("--text is the input itself; leave out INPUT, --from and --encoding")
+        if option is not None:
+            raise InputError(f"{option} is for Parquet files; leave it out for --text")
         return GivenText(text)
+    if source is Format.parquet:
+        return open_parquet_inputs(names or (STANDARD,), column, id_column, encoding)
     files = Files(names or (), encoding)
     if not quiet:
         files.announce()
     chosen, is_guess = (source, False) if source is not None else _recognise(files, quiet=quiet)
+    if chosen is Format.parquet:
+        return open_parquet_inputs(files.names, column, id_column, encoding)
+    if option is not None:
+        raise InputError(f"{option} is for Parquet files; leave it out, or use --from parquet")
     if chosen in (Format.text, Format.lines):
         return TextFiles(files, by_line=chosen is Format.lines)
     return SentenceFiles(files, is_tokens=chosen is Format.tokens, is_guess=is_guess)
 
 
+def sentences_of(parser: Parser, given: SentenceFiles | TextFiles) -> Iterator[Sentence]:
+    """Yield the sentences of an input, without trees if it is text."""
+    if isinstance(given, SentenceFiles):
+        yield from given
+        return
+    for source in given:
+        [tokenized] = parser.tokenize([source.text], one_sentence=given.by_line)
+        yield from tokenized.sentences()
+
+
 def _recognise(files: Files, *, quiet: bool) -> tuple[Format, bool]:
     """Return the format of all files, and whether their lines decided. Raise an error if the formats differ."""
-    by_name = {name: format_of_name(name) for name in files.names}
+    by_name = {name: by_suffix(name, SUFFIXES) for name in files.names}
     by_lines = {name: files.recognise(name) for name, found in by_name.items() if found is None}
     formats = {name: found for name, found in (by_name | by_lines).items() if found is not None}
     if len(distinct := {found: name for name, found in formats.items()}) > 1:
-        text, conllu = (_spoken(distinct[found]) for found in (Format.text, Format.conllu))
-        raise InputError(f"{text} is text and {conllu} is CoNLL-U; parse them separately, or choose with --from")
+        known = (found for found in _SPOKEN if found in distinct)
+        first, second, *_ = (f"{_spoken(distinct[found])} is {_SPOKEN[found]}" for found in known)
+        hint = "parse them separately, each to its own output with --out-dir, or choose with --from"
+        raise InputError(f"{first} and {second}; {hint}")
     chosen = next(iter(formats.values()), Format.conllu)
     recognised = [_spoken(name) for name, found in by_lines.items() if found is not None]
     if recognised and not quiet:
         others = f" and {len(recognised) - 1} more" if len(recognised) > 1 else ""
-        shown = "CoNLL-U" if chosen is Format.conllu else "text"
-        print(f"reading {recognised[0]}{others} as {shown}; use --from to choose another format", file=sys.stderr)
+        shown = _SPOKEN[chosen]
+        say(f"reading {recognised[0]}{others} as {shown}; use --from to choose another format")
     return chosen, bool(recognised)
 
 
 def _spoken(name: str) -> str:
     return "standard input" if name == STANDARD else name
-
-
-def _line_ends_missing(end: bytes) -> bytes:
-    """Return the line ends that make up the empty line between a file with this end and the next file."""
-    if not end or end.endswith((b"\n\n", b"\n\r\n")) or end in (b"\n", b"\r\n"):
-        return b""
-    if end.endswith(b"\n"):
-        return b"\r\n" if end.endswith(b"\r\n") else b"\n"
-    return b"\n\n"
 
 
 def _read_text(lines: Iterable[bytes], source: str) -> Iterator[str]:
@@ -207,15 +245,16 @@ def _lines(lines: Iterator[str]) -> Iterator[tuple[int, bool, str]]:
         start += len(line)
 
 
-def _documents(lines: Iterator[str]) -> Iterator[tuple[int, bool, str]]:
+def _documents(lines: Iterator[str], source: str) -> Iterator[tuple[int, bool, str]]:
     """Yield the same for the texts between blank lines."""
     document: list[str] = []
-    start = end = 0
-    for line in lines:
+    start = end = first = 0
+    for number, line in enumerate(lines, 1):
         if line.strip():
             if not document:
-                start = end
+                start, first = end, number
             document.append(line)
+            check_block(end - start, source, first)
         elif document:
             yield start, True, "".join(document)
             document = []

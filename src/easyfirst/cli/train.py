@@ -94,6 +94,10 @@ def train(
     seed: Annotated[int | None, Option(help="The same seed gives the same model (default 1).")] = None,
     folds: Annotated[int, Option(min=2, help="The number of jackknifing folds that predict the parser's tags.")] = 5,
     jobs: Annotated[int, Option(min=1, help="Folds to train at a time, each a process.")] = 1,
+    processes: Annotated[
+        int,
+        Option(min=1, metavar="N", help="Train the parser with so many processes at once, one for each core."),
+    ] = 1,
     setting: Annotated[
         list[str] | None,
         Option(
@@ -103,14 +107,14 @@ def train(
         ),
     ] = None,
     licence: Annotated[str | None, Option(help="The model's licence, for its card.")] = None,
-    resume: Annotated[bool, Option("--resume", help="Resume the run in DIR.")] = False,
+    resume: Annotated[bool, Option("--resume", help="Continue the run in DIR, or begin one.")] = False,
     overwrite: Annotated[
         bool, Option("--overwrite", help="Train the parts again that are in DIR; other parts stay.")
     ] = False,
     threads: Threads = None,
     quiet: Quiet = False,
 ) -> None:
-    """Train a parser on a treebank, or a complete model from text to trees.
+    """Train a parser, or a complete model from text to trees.
 
     \b
     Examples:
@@ -120,7 +124,9 @@ def train(
       easyfirst train train.conllu --dev dev.conllu --out my-parser --projective
       easyfirst train train.conllu --dev dev.conllu --out small --set network.tree_dim=100
 
-    DIR can be used as a model after the parser's first epoch. DIR/training/metrics.jsonl has a line for each epoch.
+    DIR can be used as a model after the parser's first epoch; until then, --overwrite leaves the old model in place.
+    DIR/training/metrics.jsonl has a line for each epoch. With --resume, the same command continues a training that was
+    interrupted at any time.
     A tokenizer and a tagger are trained before the parser, which then learns from predicted tags, even if DIR already
     has a tagger.
     """
@@ -133,6 +139,13 @@ def train(
     set_by_name = [f"{table}.{name}" for table, settings in tables.items() for name in settings]
     oracle, frozen = False if no_dynamic_oracle else None, freeze_embeddings or None
     options = {"use_dynamic_oracle": oracle, "freeze_external": frozen, "epochs": epochs, "seed": seed}
+    for option, name, is_given in (
+        ("--projective", "crossing", projective),
+        ("--epochs", "min_updates", epochs is not None),
+        ("--epochs", "patience", epochs is not None),
+    ):
+        if is_given and name in tables["training"]:
+            raise ConfigError(f"{option} and --set training.{name} cannot be combined; choose one of them")
     if epochs is not None:  # exactly so many
         options |= {"min_updates": 0, "patience": 0}
     tables["training"] |= {"crossing": NO_CROSSING} if projective else {}
@@ -145,7 +158,7 @@ def train(
         raise ConfigError("--resume and --overwrite cannot be combined; choose one of them")
     if no_dev and dev is not None:
         raise ConfigError("--no-dev and --dev cannot be combined; choose one of them")
-    name = preset or ("pipeline" if parts == "all" or "tagger" in parts else "paper")
+    name = preset or ("pipeline" if _has_tagger(parts, out) else "paper")
     config = make_config(name, network=tables["network"], training=tables["training"])
 
     from easyfirst.training.data import Job  # only after the settings are checked: PyTorch starts slowly
@@ -162,11 +175,16 @@ def train(
         holds_out=not no_dev,
     )
     pipeline = _pipeline(job, config, tables, parts, gold_tags=gold_tags, no_spaces=no_spaces)
-    pipeline = replace(pipeline, folds=folds, jobs=jobs)
+    pipeline = replace(pipeline, folds=folds, jobs=jobs, processes=processes)
     with TrainingReport(is_quiet=quiet) as report:
         for name, part in _unused(set_by_name, pipeline):
             report.note(f"warning: --set {name} is for the {part}, which is not trained")
         _run(job, pipeline, report, resume=resume, overwrite=overwrite)
+
+
+def _has_tagger(parts: str, out: Path) -> bool:
+    """Return whether the model will have a tagger: it is trained now, or was before."""
+    return parts == "all" or "tagger" in parts or (out / "tagger" / "config.json").is_file()
 
 
 def _check_embeddings(path: Path | None, *, freeze: bool, limit: int | None, bits: int) -> None:
@@ -188,7 +206,7 @@ def _split_settings(settings: list[str]) -> dict[str, dict[str, Any]]:
             raise ConfigError(f"--set {setting}: write it as TABLE.KEY=VALUE, where TABLE is {' or '.join(TABLES)}")
         try:
             tables[table][name] = json.loads(text)
-        except ValueError:
+        except (ValueError, RecursionError):  # no JSON, or nested too deeply
             tables[table][name] = text
     return tables
 
@@ -197,10 +215,11 @@ def _pipeline(
     job: Job, config: ParserConfig, tables: dict[str, dict[str, Any]], parts: str, *, gold_tags: bool, no_spaces: bool
 ) -> PipelineConfig:
     """Return the parts to train and their settings, after checks that need to know the parts."""
-    from easyfirst.training.pipeline import PARTS, PipelineConfig
+    from easyfirst.training.pipeline import PipelineConfig
+    from easyfirst.training.run_folders import PARTS
 
     named = PARTS if parts == "all" else tuple(part.strip() for part in parts.split(","))
-    with_tagger = "tagger" in named or (job.out / "tagger" / "config.json").is_file()
+    with_tagger = _has_tagger(parts, job.out)
     if job.vector_bits != 8 and not (with_tagger or config.training.freeze_external):
         raise ConfigError("--embedding-bits is for frozen vectors; add --freeze-embeddings")
     if gold_tags and not with_tagger:
@@ -254,7 +273,8 @@ def _unused(names: Iterable[str], pipeline: PipelineConfig) -> Iterator[tuple[st
 def _run(job: Job, pipeline: PipelineConfig, report: TrainingReport, *, resume: bool, overwrite: bool) -> None:
     """Train the parts, and report where the model is."""
     from easyfirst.training.checkpoint import FILE
-    from easyfirst.training.pipeline import FOLDER, train_pipeline
+    from easyfirst.training.pipeline import train_pipeline
+    from easyfirst.training.run_folders import FOLDER
 
     out, parts = job.out, pipeline.parts
     try:

@@ -10,6 +10,7 @@ from typing import Annotated
 from typer import Option
 
 from easyfirst.cli.loading import load_model, require_torch, set_threads
+from easyfirst.cli.messages import say
 from easyfirst.cli.options import Encoding, Format, InputFiles, ModelName, Quiet, Threads
 from easyfirst.cli.outputs import check_output, is_terminal, open_output
 from easyfirst.cli.reports import Report, reporting
@@ -47,7 +48,9 @@ def vectors(
     threads: Threads = None,
     quiet: Quiet = False,
 ) -> None:
-    """Make word vectors from plain text, for 'easyfirst train --embeddings'.
+    """Make word vectors from plain text.
+
+    They are for 'easyfirst train --embeddings'.
 
     The text must be tokenized, punctuation too, with a sentence per line; for raw text, use --from text. The vector of
     a word counts which words occur before and after it, and how near: such vectors suit tagging and parsing even if
@@ -89,13 +92,13 @@ def vectors(
             found = learn_vectors(counted(report), config)
         if not quiet:
             if n_words < MANY_WORDS:
-                print(f"warning: {n_words:,} words are little text; millions are better", file=sys.stderr)
-            print(f"{n_words:,} words in the text, vectors of {len(found.words):,} different ones", file=sys.stderr)
+                say(f"warning: {n_words:,} words are little text; millions are better")
+            say(f"{n_words:,} words in the text, vectors of {len(found.words):,} different ones")
         if others is not None:
             found = concatenate_embeddings(found, others)
         write_embeddings(stream, found)
     if not quiet:
-        print(f"the vectors are in {output}: {len(found.words):,} words, {found.dim} numbers each", file=sys.stderr)
+        say(f"the vectors are in {output}: {len(found.words):,} words, {found.dim} numbers each")
 
 
 def _sentences(given: SentenceFiles | TextFiles, model: str) -> Iterator[Sequence[str]]:
