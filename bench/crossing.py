@@ -34,7 +34,8 @@ from easyfirst.model.directory import CONFIG
 from easyfirst.model.parser_config import NO_CROSSING, preset
 from easyfirst.training.crossing import LiftedSentences
 from easyfirst.training.data import Job
-from easyfirst.training.pipeline import FOLDER, PARSER, PipelineConfig, train_pipeline
+from easyfirst.training.pipeline import PipelineConfig, train_pipeline
+from easyfirst.training.run_folders import FOLDER, PARSER
 from easyfirst.treebank.lifting import SCHEMES, Label, Mark, lift, restore
 from easyfirst.treebank.projective import is_projective, non_projective_arcs
 from easyfirst.treebank.tree import check_tree

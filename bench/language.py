@@ -20,6 +20,7 @@ from easyfirst.text.language import Language
 from easyfirst.treebank.sentence import Sentence
 
 LENGTHS = (1, 30, 60, 100)
+MIN_COUNT = 2  # of a word in the vocabulary, as in the preset of pipelines
 BUNDLED = "the bundled model `en`"
 
 
@@ -57,7 +58,7 @@ def main() -> None:
     dev = {name: part_of(folder, "dev") for name, folder in folders.items()}
     languages = {BUNDLED: easyfirst.load("en").language}
     for name, folder in folders.items():
-        languages[name] = Language.of(ParserVocabulary.of(part_of(folder, "train"), tag_kinds=()))
+        languages[name] = Language.of(ParserVocabulary.of(part_of(folder, "train"), tag_kinds=(), min_count=MIN_COUNT))
     found = {
         name: {other: measure(language, sentences) for other, sentences in dev.items()}
         for name, language in languages.items()

@@ -22,7 +22,7 @@ from pathlib import Path
 from typing import Any
 
 from bench import bundled, report
-from easyfirst.training.pipeline import FOLDER
+from easyfirst.training.run_folders import FOLDER
 
 NAME = "pipelines"
 UDPIPE = {  # LAS with gold tokens, of the models of UDPipe 1 in its manual

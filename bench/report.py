@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 RESULTS = Path(__file__).parent / "results"
-PACKAGES = ("easyfirst", "numpy", "torch", "safetensors")
+PACKAGES = ("easyfirst", "numpy", "torch", "spacy")
 
 
 def conditions() -> dict[str, Any]:

@@ -19,7 +19,6 @@ import subprocess
 import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
 
 from easyfirst.errors import ConfigError, EasyFirstError
 from easyfirst.model.tagger_config import TaggerConfig, TaggerTraining
@@ -28,19 +27,14 @@ from easyfirst.text.tagging import Tagger
 from easyfirst.training.data import read_treebank
 from easyfirst.training.jackknife import jackknife
 from easyfirst.training.tagger_task import accuracies
+from easyfirst.training.training_loop import Silent
 from easyfirst.treebank.sentence import Sentence
 
 PARTS = ("train", "dev", "test")
 
 
-class Report:
+class Report(Silent):
     """A reporter that prints the accuracy of each fold."""
-
-    def batch_end(self, epoch: int, done: float, stats: Mapping[str, Any]) -> None:
-        pass
-
-    def epoch_end(self, metrics: dict[str, Any], *, is_best: bool) -> None:
-        pass
 
     def fold_end(self, fold: int, n_folds: int, accuracy: Mapping[str, float]) -> None:
         print(f"fold {fold} of {n_folds}: " + _show(accuracy), flush=True)
