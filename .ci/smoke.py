@@ -25,8 +25,9 @@ TREES = [
 
 
 def command(*arguments: str | Path) -> str:
-    """Run ``easyfirst`` with warnings as errors, and return what it prints."""
-    line = [sys.executable, "-W", "error", "-m", "easyfirst", *map(str, arguments)]
+    """Run ``easyfirst``, with warnings as errors if they are here, and return what it prints."""
+    options = [f"-W{option}" for option in sys.warnoptions]
+    line = [sys.executable, *options, "-m", "easyfirst", *map(str, arguments)]
     return subprocess.run(line, check=True, stdout=subprocess.PIPE, text=True, encoding="utf-8").stdout
 
 
