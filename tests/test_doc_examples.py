@@ -1,8 +1,8 @@
 """The examples of the README and of every page of the documentation run, on small files under the names they use.
 
 A block that follows an HTML comment is not run here: CI runs the two set-up commands of the README, the tests of the
-server run the examples of its page, and some commands cannot run in a test. The shell commands of the pages for
-developers need treebanks, so they are not run either.
+server, of Ray, of Spark and of Pyodide run the examples of their pages, and some commands cannot run in a test. The
+shell commands of the pages for developers need treebanks, so they are not run either.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ import re
 import shlex
 import subprocess
 import sys
+from importlib import import_module
 from pathlib import Path
 
 import pytest
@@ -28,17 +29,29 @@ from tests.small_models import TREEBANK, small_model
 ROOT = Path(__file__).resolve().parent.parent
 USER_PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
 DEVELOPER_PAGES = sorted((ROOT / "docs" / "development").rglob("*.md"))
-MARKS = {"first command", "second command", "while the server runs", "not run by the tests"}
+MARKS = {
+    *("first command", "second command", "while the server runs", "not run by the tests"),
+    *("run by the tests of Ray", "run by the tests of Spark", "run by the tests of Pyodide"),
+    "run by the tests of the tree encoder",
+}
 BLOCK = re.compile(
     r"^(?:<!-- (?P<mark>[^\n]*) -->\n)?```(?P<language>\w*)\n(?P<code>.*?)^```$", re.DOTALL | re.MULTILINE
 )
 OPTION = re.compile(r"(?<![\w-])--[a-z][a-z-]*")
+NEEDS = {"docs/spacy.md": ("spacy",), "docs/tables.md": ("pyarrow", "pandas"), "docs/trees.md": ("networkx",)}
+"""The packages of extras that the examples of a page need."""
 SMALL = ["--epochs=1", "--folds=2", "--set=tagger.epochs=1", "--set=tokenizer.epochs=1"]
 SMALL += [f"--set=network.{name}_dim=8" for name in ("word", "vector", "tree", "hidden")]
 
 
 def name_of(page: Path) -> str:
     return page.relative_to(ROOT).as_posix()
+
+
+def require_packages(page: Path) -> None:
+    """Skip a page whose examples need a package that is not installed."""
+    for package in NEEDS.get(name_of(page), ()):
+        pytest.importorskip(package, reason=f"an example needs {package}")
 
 
 def blocks(page: Path, language: str) -> list[str]:
@@ -69,6 +82,9 @@ def place(tmp_path: Path, treebank: bytes, monkeypatch: pytest.MonkeyPatch) -> P
     (tmp_path / "letters.txt").write_text("Dear fox,\n\nI like apples. Do you?\n", encoding="utf-8")
     (tmp_path / "news.txt").write_text("The fox likes apples.\n" * 100, encoding="utf-8")
     (tmp_path / "corpus.txt").write_text("The fox likes apples .\nThe dog likes foxes .\n" * 3, encoding="utf-8")
+    for year in ("2025", "2026"):
+        (tmp_path / "corpus" / year).mkdir(parents=True)
+        (tmp_path / "corpus" / year / "fox.txt").write_text("The fox likes apples.\n", encoding="utf-8")
     monkeypatch.chdir(tmp_path)
     return tmp_path
 
@@ -94,7 +110,7 @@ def test_pages_are_found() -> None:
 def test_every_block_is_of_a_known_kind(page: Path) -> None:
     text = page.read_text(encoding="utf-8")
     found = list(BLOCK.finditer(text))
-    assert {match["language"] for match in found} <= {"python", "pycon", "sh", "text", "toml"}
+    assert {match["language"] for match in found} <= {"python", "pycon", "sh", "js", "text", "toml", "ini"}
     if page in USER_PAGES:
         assert {match["mark"] for match in found} <= {None, *MARKS}
         assert len(re.findall(r"^```", text, re.MULTILINE)) == 2 * len(found)
@@ -109,6 +125,7 @@ def test_every_page_shows_it_working_in_the_first_ten_lines(page: Path) -> None:
 @pytest.mark.parametrize("page", [page for page in USER_PAGES if blocks(page, "sh")], ids=name_of)
 def test_commands(page: Path, place: Path) -> None:
     """Run all commands of a page one after the other, then its Python programs."""
+    require_packages(page)
     code = "".join(blocks(page, "sh"))
     if "my-model" in code and "--out my-model" not in code:
         Parser(small_model("upos")).save(place / "my-model")
@@ -129,8 +146,9 @@ def test_commands(page: Path, place: Path) -> None:
 )
 @pytest.mark.usefixtures("place")
 def test_python(page: Path) -> None:
-    if "networkx" in page.read_text(encoding="utf-8"):
-        pytest.importorskip("networkx", reason="an example needs NetworkX")
+    require_packages(page)
+    if ">>> import spacy" in page.read_text(encoding="utf-8"):
+        import_module("easyfirst.spacy")  # as spaCy does, if the package is installed
     results = doctest.testfile(str(page), module_relative=False, encoding="utf-8")
     assert results.attempted > 0
     assert results.failed == 0
@@ -146,6 +164,7 @@ def test_every_option_it_names_exists(page: Path) -> None:
     verbs = typer.main.get_command(build_app()).commands.values()  # type: ignore[attr-defined]
     parameters = [parameter for verb in verbs for parameter in verb.params]
     options = {option for parameter in parameters for option in (*parameter.opts, *parameter.secondary_opts)}
+    options.update(OPTION.findall((ROOT / "examples" / "pyodide" / "build.py").read_text(encoding="utf-8")))
     assert set(OPTION.findall(page.read_text(encoding="utf-8"))) <= {*options, "--help", "--version"}
 
 
