@@ -53,13 +53,13 @@ def test_every_verb_has_a_section() -> None:
 @pytest.mark.parametrize("name", GROUP.commands)
 def test_a_section_has_everything_that_the_help_has(name: str) -> None:
     section, verb = sections()[f"easyfirst {name}"], GROUP.commands[name]
-    plain = section.replace("\\", "").replace("`", "")
+    plain = re.sub(r"[\\`']", "", section)
     for parameter in verb.params:
         if not getattr(parameter, "hidden", False):
             names = (*parameter.opts, *parameter.secondary_opts)
             shown = names if parameter.param_type_name == "option" else (parameter.make_metavar(context(verb)),)
             assert all(one in plain for one in shown), parameter.name
-            assert " ".join((parameter.help or "").replace("`", "").split()) in plain
+            assert " ".join(re.sub(r"[\\`']", "", parameter.help or "").split()) in plain
     examples = re.findall(r"^  (easyfirst .*)$", verb.help, re.MULTILINE)
     assert all(example in section for example in examples)
 

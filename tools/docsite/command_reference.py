@@ -65,8 +65,8 @@ def _row(parameter: Any, context: Any) -> str | None:
 
 
 def _code(text: str) -> str:
-    """Return text as code in a cell of a table."""
-    return f"`` {text} ``".replace("|", "\\|") if "`" in text else f"`{text}`".replace("|", "\\|")
+    """Return text as code in a cell of a table, where MkDocs needs no escape before ``|``."""
+    return f"`` {text} ``" if "`" in text else f"`{text}`"
 
 
 def escaped(text: str) -> str:
@@ -74,6 +74,10 @@ def escaped(text: str) -> str:
 
     >>> escaped("a_b|c with --out-dir DIR or -o")
     'a\\\\_b\\\\|c with `--out-dir` DIR or `-o`'
+    >>> escaped("'easyfirst VERB --help' helps.")
+    '`easyfirst VERB --help` helps.'
     """
+    if command := re.search(r"'(easyfirst [^']*)'", text):
+        return f"{escaped(text[: command.start()])}`{command[1]}`{escaped(text[command.end() :])}"
     text = re.sub(r"([\\`*_|<>\[\]#])", r"\\\1", text)
     return re.sub(r"(?<![\w`-])(--?[a-zA-Z][a-z-]*[a-z]|-[a-zA-Z])(?![\w-])", r"`\1`", text)

@@ -168,16 +168,16 @@ def draw_oracle() -> str:
     middles = [start + width / 2 for start, width in zip(starts, widths, strict=True)]
     parts = [label(16, 22, "the gold tree", colour=GREY, anchor="start", size=14)]
     for row in range(4):
-        y = 62.0 + row * 72
+        y = 62.0 + row * 100
         parts += [box(x, y, form) for x, form in zip(starts, forms, strict=True)]
         if row == 0:
             parts += [arrow(middles[h], y, middles[m], y - 1, bend=26) for m, h in enumerate(heads) if h is not None]
             continue
         head, modifier, colour, text = cases[row - 1]
         parts.append(arrow(middles[head], y, middles[modifier], y - 1, bend=26, colour=colour))
-        parts.append(label(starts[-1] + widths[-1] + 24, y + 20, text, colour=colour, anchor="start", size=14))
-    return frame(starts[-1] + widths[-1] + 24 + text_width(cases[2][3], 14) + 16, 62 + 3 * 72 + BOX + 14,
-                 "What the dynamic oracle says of three actions", parts)  # fmt: skip
+        parts.append(label(16, y + BOX + 22, text, colour=colour, anchor="start", size=14))
+    width = max(text_width(text, 14) for *_, text in cases) + 32
+    return frame(width, 62 + 3 * 100 + BOX + 34, "What the dynamic oracle says of three actions", parts)
 
 
 PICTURES: dict[str, Callable[[], str]] = {
