@@ -28,7 +28,9 @@ from tests.small_models import TREEBANK, small_model
 
 ROOT = Path(__file__).resolve().parent.parent
 USER_PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
-DEVELOPER_PAGES = sorted((ROOT / "docs" / "development").rglob("*.md"))
+DEVELOPER_PAGES = sorted(
+    path for folder in ("development", "reference") for path in (ROOT / "docs" / folder).glob("*.md")
+)
 MARKS = {
     *("first command", "second command", "while the server runs", "not run by the tests"),
     *("run by the tests of Ray", "run by the tests of Spark", "run by the tests of Pyodide"),
