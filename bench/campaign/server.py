@@ -31,6 +31,7 @@ from typing import Any
 import easyfirst
 from bench import report
 from bench.campaign.good_clients import PATIENCE, Case, Tally, be_good, cases_of
+from bench.campaign.record import commit
 from bench.campaign.server_process import ServerUnderTest
 
 UNINTERRUPTED = 2 / 3  # the share of the time before the first signal
@@ -145,6 +146,7 @@ class Campaign:
         counts, (early, late, most) = self.tally.counts, self.growth()
         result = {
             "model": model,
+            "commit": commit(),
             "minutes": self.seconds / 60,
             "connections": self.connections,
             "pause": self.pause,
@@ -160,6 +162,7 @@ class Campaign:
         }
         rows: list[list[object]] = [
             ["minutes", f"{self.seconds / 60:g}"],
+            ["commit", result["commit"]],
             ["connections of good clients", self.connections],
             ["requests of good clients", f"{counts['requests']:,}"],
             ["answered, equal to the library's", f"{counts['answered']:,} ({counts['large']:,} large)"],
