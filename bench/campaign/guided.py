@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import argparse
 import json
-import os
 import sys
 import time
 from collections import Counter
@@ -30,7 +29,7 @@ def main() -> None:
     options.add_argument("--counts", type=Path, required=True)
     given = options.parse_args()
     target, counts = TARGETS[given.target](), Counter[str]()
-    end, saved = time.monotonic() + given.seconds, 0.0
+    saved = 0.0
 
     def save() -> None:
         temporary = given.counts.with_suffix(".new")
@@ -41,15 +40,13 @@ def main() -> None:
         nonlocal saved
         counts["inputs"] += 1
         counts[target(data)] += 1
-        now = time.monotonic()
-        if now - saved > 0.5 or now > end:
-            saved = now
+        if time.monotonic() - saved > 0.5:
+            saved = time.monotonic()
             save()
-            if now > end:
-                os._exit(0)
 
     length = MAX_LENGTHS.get(given.target, MAX_LENGTH)
     libfuzzer = [f"-seed={given.seed}", f"-max_len={length}", "-timeout=120", "-rss_limit_mb=4096", "-verbosity=0"]
+    libfuzzer += [f"-max_total_time={max(1, round(given.seconds))}"]
     libfuzzer += [f"-artifact_prefix={given.corpus.parent}/found-{given.target}-", str(given.corpus)]
     atheris.Setup([sys.argv[0], *libfuzzer], test_one)  # pyright: ignore
     atheris.Fuzz()  # pyright: ignore
