@@ -79,7 +79,7 @@ def finish(record: Record, name: str, command: Sequence[str], patience: float) -
         return True
     if done.returncode == 0:
         return True
-    said = done.stderr.decode(errors="replace")
+    said = (done.stderr + done.stdout).decode(errors="replace")  # libFuzzer's words, and the exception
     (WORK / f"{name}-{time.time_ns()}.log").write_text(said)
     lines = [line for line in said.splitlines() if "Error" in line or "ERROR" in line or "Test unit written" in line]
     record.fail(f"{name}: {' / '.join(lines[-4:]) or said[-300:]}")
