@@ -65,7 +65,8 @@ def models() -> Target:
         try:
             if name.startswith("vectors."):
                 (folder / name).write_bytes(content)
-                return f"{len(read_embeddings(folder / name).words) > 0}"
+                read_embeddings(folder / name)
+                return "loaded"
             return load(name, content)
         except (ModelError, ConfigError, DataError) as error:
             check_message(error)

@@ -31,6 +31,7 @@ class Record:
     problems: list[str] = field(default_factory=list[str])
     facts: dict[str, Any] = field(default_factory=dict[str, Any])  # measured in this run, and not to be added up
     started: str = field(default_factory=lambda: datetime.datetime.now().astimezone().isoformat(timespec="seconds"))
+    commit: str = field(default_factory=lambda: tested_commit())  # when the run began
     _begin: float = field(default_factory=time.monotonic)
     _saved: float = 0.0
 
@@ -51,6 +52,7 @@ class Record:
 
     def fail(self, problem: str) -> None:
         """Note a problem."""
+        problem = problem.replace(f"{ROOT}/", "")
         self.problems.append(problem)
         print(f"- {self.part}: {problem}", flush=True)
         self.save()
@@ -70,7 +72,7 @@ class Record:
             "started": self.started,
             "seconds": round(time.monotonic() - self._begin),
             "cpu": report.conditions()["cpu"],
-            "commit": commit(),
+            "commit": self.commit,
             "seed": self.seed,
             "counts": dict(sorted(self.counts.items())),
             "problems": self.problems,
@@ -100,7 +102,7 @@ def _rows(totals: Mapping[str, int], runs: list[dict[str, Any]]) -> list[list[ob
     ]
 
 
-def commit() -> str:
+def tested_commit() -> str:
     """Return the commit that is tested, with a mark if the package or the campaign differs from it."""
     command = ["git", "-C", str(ROOT)]
     found = subprocess.run([*command, "rev-parse", "--short", "HEAD"], capture_output=True, text=True, check=False)

@@ -31,7 +31,7 @@ from typing import Any
 import easyfirst
 from bench import report
 from bench.campaign.good_clients import PATIENCE, Case, Tally, be_good, cases_of
-from bench.campaign.record import commit
+from bench.campaign.record import tested_commit
 from bench.campaign.server_process import ServerUnderTest
 
 UNINTERRUPTED = 2 / 3  # the share of the time before the first signal
@@ -66,6 +66,7 @@ class Campaign:
     signals: dict[str, int] = field(default_factory=dict[str, int])
     bad: dict[str, Any] = field(default_factory=dict[str, Any])
     begin: float = 0.0
+    commit: str = field(default_factory=tested_commit)
 
     async def run(self, bad_clients: int, idle: int) -> None:
         await self.server.start()
@@ -146,7 +147,7 @@ class Campaign:
         counts, (early, late, most) = self.tally.counts, self.growth()
         result = {
             "model": model,
-            "commit": commit(),
+            "commit": self.commit,
             "minutes": self.seconds / 60,
             "connections": self.connections,
             "pause": self.pause,
