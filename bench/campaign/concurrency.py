@@ -82,7 +82,9 @@ def use_threads(record: Record, parser: Parser, cases: Sequence[Case], seconds: 
 
     def work(thread: int) -> None:
         chance = random.Random(f"{record.seed} {number} {thread}")
-        while time.monotonic() < end:
+        is_first = True
+        while is_first or time.monotonic() < end:
+            is_first = False
             case, way = chance.choice(cases), chance.randrange(4)
             try:
                 is_right = results(parser, case.sentences, way) == case.expected
