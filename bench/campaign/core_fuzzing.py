@@ -1,11 +1,15 @@
 """Fuzzing of the compiled core: with libFuzzer where there is clang, or else with random bytes. AddressSanitizer and
-UndefinedBehaviorSanitizer end it at the first access outside an array."""
+UndefinedBehaviorSanitizer end it at the first access outside an array.
+
+    python -m bench.campaign.core_fuzzing 10  # minutes; a run of the part fuzz with this target only
+"""
 
 from __future__ import annotations
 
 import re
 import shutil
 import subprocess
+import sys
 import time
 from pathlib import Path
 
@@ -60,7 +64,6 @@ def fuzz(record: Record, until: float) -> None:
     except (RuntimeError, OSError) as error:
         print(f"the core is not fuzzed: {error}")
         return
-    record.facts["core fuzzed with"] = "libFuzzer, ASan, UBSan" if has_clang else "random bytes, ASan, UBSan"
     corpus, chance = WORK / NAME, record.chance
     corpus.mkdir(parents=True, exist_ok=True)
     while (left := int(until - time.monotonic())) > 0:
@@ -73,6 +76,7 @@ def fuzz(record: Record, until: float) -> None:
         done = subprocess.run([str(fuzzer), *options], capture_output=True, timeout=left + GRACE, check=False)
         said = done.stderr.decode(errors="replace")
         n_inputs = int(found[1]) if (found := _EXECUTED.search(said)) else 0
+        record.facts["core fuzzed with"] = "libFuzzer, ASan, UBSan" if has_clang else "random bytes, ASan, UBSan"
         record.add(f"{NAME}: inputs", n_inputs)
         record.add("inputs", n_inputs)
         if done.returncode == 0:
@@ -81,3 +85,10 @@ def fuzz(record: Record, until: float) -> None:
         record.fail(f"core: {' / '.join(re.findall('.*ERROR.*', said)) or said[-300:]}")
         if not n_inputs:
             return
+
+
+if __name__ == "__main__":
+    alone = Record("fuzz", 1)
+    fuzz(alone, time.monotonic() + 60 * float(sys.argv[1]))
+    alone.save(quiet=False)
+    sys.exit(1 if alone.problems else 0)

@@ -31,7 +31,7 @@ from typing import Any
 import easyfirst
 from bench import report
 from bench.campaign.good_clients import PATIENCE, Case, Tally, be_good, cases_of
-from bench.campaign.record import tested_commit
+from bench.campaign.record import ROOT, tested_commit
 from bench.campaign.server_process import ServerUnderTest
 
 UNINTERRUPTED = 2 / 3  # the share of the time before the first signal
@@ -113,7 +113,8 @@ class Campaign:
     @property
     def problems(self) -> list[str]:
         bad = [f"bad clients: {problem}" for problem in self.bad["problems"]]
-        return [*self.tally.problems, *self.server.problems, *bad]
+        found = [*self.tally.problems, *self.server.problems, *bad]
+        return [problem.replace(f"{ROOT}/", "").replace(f"{sys.base_prefix}/", "") for problem in found]
 
     def growth(self) -> tuple[float, float, float]:
         """Return the memory without interruptions: in the second tenth of the time, in the last one, and at most."""
