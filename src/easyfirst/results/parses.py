@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from easyfirst.confidence.calibration import Calibration
 from easyfirst.confidence.estimates import Confidence, confidence_of, require_confidence, rounded
+from easyfirst.constituents.tree import Constituents
 from easyfirst.constraints.checking import hold
 from easyfirst.constraints.records import Constraints
 from easyfirst.meaning.subtrees import SubtreeEncoder, vectors_of
@@ -22,6 +23,7 @@ from easyfirst.render.drawing import Drawing
 from easyfirst.render.notebook import Display
 from easyfirst.render.svg import WIDTH, Theme
 from easyfirst.render.terminal import draw_tree
+from easyfirst.results.constituents import constituents_of
 from easyfirst.results.nltk_graphs import nltk_graph
 from easyfirst.results.notebook import parse_html, shown
 from easyfirst.results.pickling import pack_parse, restore_parse
@@ -116,6 +118,11 @@ class Parse:
     @property
     def tree(self) -> Tree:
         return Tree(self.heads, self.relations)
+
+    @property
+    def constituents(self) -> Constituents | None:
+        """The constituency tree, if the model is one of constituency trees; else None. Decoded anew at each call."""
+        return constituents_of(self)
 
     @property
     def vectors(self) -> Floats:
