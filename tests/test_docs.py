@@ -83,9 +83,8 @@ def test_every_document_is_reached_from_the_readme() -> None:
 
 def test_all_settings_are_documented_with_their_defaults() -> None:
     text = (ROOT / "docs" / "settings.md").read_text(encoding="utf-8")
-    found = {
-        key: json.loads(value) if value not in ("lstm", "upos", "head", "levels", "ptb", "none") else value for key, value in ROW.findall(text)
-    }
+    names = ("lstm", "upos", "head", "levels", "ptb", "none")
+    found = {key: value if value in names else json.loads(value) for key, value in ROW.findall(text)}
     parser, pipeline = ParserConfig(), PipelineConfig()
     tables = {
         "network": [parser.network],
