@@ -50,6 +50,9 @@ def test_parse(model: Path, run: Run, tmp_path: Path) -> None:
     by_name = run("parse", "--model", model, "--from", "tokens", "-o", tmp_path / "named.mrg", "-q", stdin=tokens)
     assert by_name.returncode == 0
     assert (tmp_path / "named.mrg").read_bytes() == done.stdout
+    as_json = run("parse", "--model", model, "--from", "tokens", "--to", "json", "-q", stdin=tokens)
+    found = [json.loads(line)["constituents"] for line in as_json.stdout.splitlines()]
+    assert found == done.stdout.decode().splitlines()
     drawn = run("parse", "--model", model, "--from", "tokens", "--to", "tree", "-q", stdin=b"Apples\n")
     assert re.fullmatch(r"FRAG\n└─ NP\n   └─ \S+ Apples\n\n", drawn.stdout.decode())
 

@@ -19,7 +19,9 @@ if TYPE_CHECKING:
 def constituents_of(parse: Parse) -> Constituents | None:
     """Return the constituency tree of a parse, or None if its relations encode none. It has the XPOS tags with which
     the sentence was parsed."""
-    return sentence_constituents(parse.tagged.with_tree(parse.heads, parse.relations))
+    if encoding_of(parse.relations[parse.heads.index(0)]) is None:
+        return None
+    return decode(parse.tagged.forms, parse.tagged.xpos, parse.heads, parse.relations)
 
 
 def sentence_constituents(sentence: Sentence) -> Constituents | None:

@@ -262,7 +262,8 @@ class Parse:
         confidence (null without a calibration), and the step, score and margins of the attachment (null for the root,
         and where there was no other action). With constraints, each word lists what was ``fixed``: ``head``,
         ``relation``. A word whose arc was moved because it crosses others has the head it was ``moved_from``. A word
-        that rules changed has what was ``decided``: ``head``, ``relation``, ``upos``."""
+        that rules changed has what was ``decided``: ``head``, ``relation``, ``upos``. A constituency model adds
+        ``constituents``, the tree in brackets."""
         steps = self.steps
         numbers = (array.tolist() for array in (steps.modifiers, steps.scores, steps.margins, steps.label_margins))
         decided = {m: (step, *values) for step, (m, *values) in enumerate(zip(*numbers, strict=True), 1)}
@@ -297,7 +298,8 @@ class Parse:
             words[m - 1]["moved_from"] = head
         for word, *decided in self.changes:
             words[word - 1]["decided"] = dict(zip(Change._fields[1:], decided, strict=True))
-        return {"confidence": rounded(confidence.tree) if confidence else None, "words": words}
+        found = {"confidence": rounded(confidence.tree) if confidence else None, "words": words}
+        return found if (phrases := self.constituents) is None else {**found, "constituents": str(phrases)}
 
     def to_bytes(self, *, deps: bool = False, tags: bool = False, confidence: bool = False) -> bytes:
         """Return the sentence as CoNLL-U, with this tree in HEAD and DEPREL; every other byte is as it was read.
