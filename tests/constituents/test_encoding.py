@@ -117,3 +117,9 @@ def test_brackets_are_written_as_they_were_read(const_data: Path) -> None:
     written = [f"( {tree} )" for tree in read_brackets(path)]
     with gzip.open(path, "rt", encoding="utf-8") as stream:
         assert written == [line.rstrip("\n") for line in stream]
+
+
+def test_empty_labels_are_left_out() -> None:
+    tree = decode(["a", "b"], ["A", "B"], [0, 1], ["spines/", "+PRT+|++X#1"])
+    assert str(tree) == "(X (A a) (PRT (B b)))"
+    assert str(decode(["a", "b"], ["A", "B"], [0, 1], ["levels/", "+|'"])) == "(X (A a) (B b))"

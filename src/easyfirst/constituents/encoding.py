@@ -163,7 +163,7 @@ def _decode_spines(own: str, left: Side, right: Side) -> Spine:
     n_levels = max((number for side in numbered for _, _, number in side), default=0)
     found = _levels_of(numbered)
     if not found:
-        return Spine(_joined(*reversed(labels), chain))
+        return Spine(_clean(_joined(*reversed(labels), chain)))
     levels: list[Level] = []
     rest = ""
     for number in range(1, max(n_levels, len(labels)) + 1):
@@ -175,7 +175,7 @@ def _decode_spines(own: str, left: Side, right: Side) -> Spine:
         else:
             levels.append(Level(label or level.label, level.modifiers))
     spine = _spine("", levels)
-    spine.chain = _joined(rest, chain) or spine.chain
+    spine.chain = _clean(_joined(rest, chain)) or spine.chain
     return spine
 
 

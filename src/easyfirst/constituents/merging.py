@@ -79,9 +79,10 @@ def _step(
 
 
 def _is_bad(last: str, label: str, *, is_first: bool) -> bool:
-    """Return whether no level with ``label`` can follow one with ``last``."""
+    """Return whether no level with ``label`` can follow one with ``last``. Equal labels never follow each other, since
+    one level for both is cheaper."""
     follows = label.endswith(PRIME) and label[: -len(PRIME)] == last
-    return last == label or (label.endswith(PRIME) and not follows) or (INSIDE in label and not is_first)
+    return (label.endswith(PRIME) and not follows) or (INSIDE in label and not is_first)
 
 
 def _grouped(modifiers: Sequence[tuple[int, str]]) -> list[Level]:
