@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from easyfirst.confidence.calibration import Calibration
 from easyfirst.confidence.estimates import Confidence, confidence_of, require_confidence, rounded
+from easyfirst.constituents.tree import Constituents
 from easyfirst.constraints.checking import hold
 from easyfirst.constraints.records import Constraints
 from easyfirst.meaning.subtrees import SubtreeEncoder, vectors_of
@@ -22,6 +23,7 @@ from easyfirst.render.drawing import Drawing
 from easyfirst.render.notebook import Display
 from easyfirst.render.svg import WIDTH, Theme
 from easyfirst.render.terminal import draw_tree
+from easyfirst.results.constituents import constituents_of
 from easyfirst.results.nltk_graphs import nltk_graph
 from easyfirst.results.notebook import parse_html, shown
 from easyfirst.results.pickling import pack_parse, restore_parse
@@ -119,6 +121,11 @@ class Parse:
     def tree(self) -> Tree:
         """The tree, which answers questions about heads, subtrees and paths."""
         return Tree(self.heads, self.relations)
+
+    @property
+    def constituents(self) -> Constituents | None:
+        """The constituency tree, if the model is one of constituency trees; else None. Decoded anew at each call."""
+        return constituents_of(self)
 
     @property
     def vectors(self) -> Floats:
@@ -258,7 +265,8 @@ class Parse:
         confidence (null without a calibration), and the step, score and margins of the attachment (null for the root,
         and where there was no other action). With constraints, each word lists what was ``fixed``: ``head``,
         ``relation``. A word whose arc was moved because it crosses others has the head it was ``moved_from``. A word
-        that rules changed has what was ``decided``: ``head``, ``relation``, ``upos``."""
+        that rules changed has what was ``decided``: ``head``, ``relation``, ``upos``. A constituency model adds
+        ``constituents``, the tree in brackets."""
         steps = self.steps
         numbers = (array.tolist() for array in (steps.modifiers, steps.scores, steps.margins, steps.label_margins))
         decided = {m: (step, *values) for step, (m, *values) in enumerate(zip(*numbers, strict=True), 1)}
@@ -293,7 +301,8 @@ class Parse:
             words[m - 1]["moved_from"] = head
         for word, *decided in self.changes:
             words[word - 1]["decided"] = dict(zip(Change._fields[1:], decided, strict=True))
-        return {"confidence": rounded(confidence.tree) if confidence else None, "words": words}
+        found = {"confidence": rounded(confidence.tree) if confidence else None, "words": words}
+        return found if (phrases := self.constituents) is None else {**found, "constituents": str(phrases)}
 
     def to_bytes(self, *, deps: bool = False, tags: bool = False, confidence: bool = False) -> bytes:
         """Return the sentence as CoNLL-U, with this tree in HEAD and DEPREL; every other byte is as it was read.

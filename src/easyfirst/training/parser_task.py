@@ -34,6 +34,7 @@ from easyfirst.native.backend import Backend
 from easyfirst.nn.arrays import Floats, Ints
 from easyfirst.parsing.engine_choice import make_engine
 from easyfirst.parsing.finishing import finish
+from easyfirst.results.constituents import constituent_f1
 from easyfirst.results.parses import Parse
 from easyfirst.training.attention import initial_attention
 from easyfirst.training.checkpoint import require_same
@@ -167,7 +168,7 @@ class ParserTask:
         if self.data.dev is None:
             return None
         sentences, scorer = self.data.dev.sentences, Scorer()
-        derivations = make_engine(arrays, self.config, self.vocabulary, Backend.exact()).derive(sentences)
+        derivations = list(make_engine(arrays, self.config, self.vocabulary, Backend.exact()).derive(sentences))
         for gold, derivation in zip(sentences, derivations, strict=True):
             heads, relations = finish(derivation)
             scorer.add(
@@ -179,11 +180,16 @@ class ParserTask:
             )
         self._scores = scores = scorer.scores()
         conventions = {"ud": scores.ud, "conllx": scores.conllx, "full": scores.full}
-        return {name: {"UAS": round(part.uas, 3), "LAS": round(part.las, 3)} for name, part in conventions.items()}
+        found: dict[str, Any] = {
+            name: {"UAS": round(part.uas, 3), "LAS": round(part.las, 3)} for name, part in conventions.items()
+        }
+        if self.config.constituency is not None:
+            found["constituents"] = {"F1": round(constituent_f1(sentences, derivations), 3)}
+        return found
 
     def criterion(self, scores: Mapping[str, Any]) -> float:
-        """Return the LAS of all words."""
-        return scores["full"]["LAS"]
+        """Return the LAS of all words, or the F1 of phrases."""
+        return scores["full"]["LAS"] if self.config.constituency is None else scores["constituents"]["F1"]
 
     def save(self, arrays: Mapping[str, Floats], epoch: int) -> None:
         """Write the model with these weights. Its card has the scores of the last evaluation."""
