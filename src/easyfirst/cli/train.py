@@ -14,6 +14,7 @@ from easyfirst.cli.loading import require_torch, set_threads
 from easyfirst.cli.options import ModelOutput, Quiet, Threads
 from easyfirst.cli.reports import TrainingReport
 from easyfirst.errors import ConfigError
+from easyfirst.model.bundled import find_model
 
 if TYPE_CHECKING:
     from easyfirst.model.parser_config import ParserConfig
@@ -41,8 +42,12 @@ def train(
         Option(
             metavar="NAME",
             help="A row of the paper's tables: bottom-up, htlstm or paper (the default of a parser alone); pipeline "
-            "(the default with a tagger); or strong.",
+            "(the default with a tagger); strong; or beam, to fine-tune the parser of --init for beam search.",
         ),
+    ] = None,
+    init: Annotated[
+        str | None,
+        Option(metavar="MODEL", help="Train the parser of this model further; with --preset beam, for beam search."),
     ] = None,
     tags: Annotated[
         str | None,
@@ -123,6 +128,7 @@ def train(
       easyfirst train train.conllu --dev dev.conllu --out my-parser --resume
       easyfirst train train.conllu --dev dev.conllu --out my-parser --projective
       easyfirst train train.conllu --dev dev.conllu --out small --set network.tree_dim=100
+      easyfirst train train.conllu --dev dev.conllu --out my-beam --init my-parser --preset beam
 
     DIR can be used as a model after the parser's first epoch; until then, --overwrite leaves the old model in place.
     DIR/training/metrics.jsonl has a line for each epoch. With --resume, the same command continues a training that was
@@ -160,6 +166,7 @@ def train(
         raise ConfigError("--no-dev and --dev cannot be combined; choose one of them")
     name = preset or ("pipeline" if _has_tagger(parts, out) else "paper")
     config = make_config(name, network=tables["network"], training=tables["training"])
+    _check_init(init, name, parts, changes_network=bool(tables["network"]))
 
     from easyfirst.training.data import Job  # only after the settings are checked: PyTorch starts slowly
 
@@ -173,6 +180,7 @@ def train(
         licence=licence,
         text=text,
         holds_out=not no_dev,
+        init=None if init is None else find_model(init),
     )
     pipeline = _pipeline(job, config, tables, parts, gold_tags=gold_tags, no_spaces=no_spaces)
     pipeline = replace(pipeline, folds=folds, jobs=jobs, processes=processes)
@@ -185,6 +193,18 @@ def train(
 def _has_tagger(parts: str, out: Path) -> bool:
     """Return whether the model will have a tagger: it is trained now, or was before."""
     return parts == "all" or "tagger" in parts or (out / "tagger" / "config.json").is_file()
+
+
+def _check_init(init: str | None, preset: str, parts: str, *, changes_network: bool) -> None:
+    from easyfirst.model.parser_config import BEAM
+
+    if init is None:
+        if preset == BEAM:
+            raise ConfigError("the preset beam trains a parser further; name its model with --init")
+    elif parts != "parser":
+        raise ConfigError("--init is for the parser alone; leave out --parts")
+    elif changes_network:
+        raise ConfigError("--init keeps the network of the model; leave out --tags and --set network.*")
 
 
 def _check_embeddings(path: Path | None, *, freeze: bool, limit: int | None, bits: int) -> None:
