@@ -67,7 +67,7 @@ def gold_score(parser: Parser, engine: NumpyEngine, sentence: Sentence, gold: Se
     networks = networks_of(parser.model.arrays, parser.config.members, rnn=parser.config.network.rnn)
     members = [Member.of(network, len(networks)) for network in networks]
     with overflow_is_fine():
-        [steps] = search(Subtrees(members, engine.encode([sentence])), [n], 4 * WIDTHS[-1], [measure])
+        [steps] = search(Subtrees(members, engine.encode([sentence])), [n], WIDTHS[-1], [measure])
     return float(steps[-1].totals[0]) if len(steps) == n else None
 
 
