@@ -71,21 +71,24 @@ def rows_of(found: dict[str, Any]) -> list[list[object]]:
     return rows
 
 
+def results() -> dict[str, Any]:
+    """Return the results of earlier runs, and of those that run at the same time."""
+    path = report.RESULTS / f"{NAME}.json"
+    return json.loads(path.read_text(encoding="utf-8"))["treebanks"] if path.is_file() else {}
+
+
 def main() -> None:
     options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     options.add_argument("names", nargs="*", metavar="NAME", default=TREEBANKS, help="default: all seven")
     options.add_argument("--treebanks", type=Path, required=True, metavar="UD")
     options.add_argument("--work", type=Path, required=True, metavar="DIR")
     given = options.parse_args()
-    old = report.RESULTS / f"{NAME}.json"
-    found: dict[str, Any] = json.loads(old.read_text(encoding="utf-8"))["treebanks"] if old.is_file() else {}
     for name in given.names:
         folder, out = given.treebanks / name, given.work / name
         train(folder, out)
         part = "test" if file_of(folder, "test") else "dev"
         scores = bundled.scores_of(str(out), file_of(folder, part) or folder, spaces="given")
-        found[name] = {"part": part, "f1": scores}
-        found = dict(sorted(found.items()))
+        found = dict(sorted({**results(), name: {"part": part, "f1": scores}}.items()))
         report.write(NAME, {"treebanks": found}, HEADER, rows_of(found))
 
 

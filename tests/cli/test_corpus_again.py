@@ -165,6 +165,15 @@ class TestIds:
             assert len(set(found)) == len(found)
         assert (b"# newdoc id = deep_er_a-1\n" in content) == (places != ["--beside"])
 
+    def test_paths_that_look_alike(self, parse: Parse, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.chdir(tmp_path)
+        for name in ("a/b.txt", "a_b.txt"):
+            Path(name).parent.mkdir(exist_ok=True)
+            Path(name).write_bytes(TEXT)
+        assert parse(".", "-d", "out")[0] == 0
+        found = re.findall(rb"# newdoc id = a_b\.[0-9a-f]{8}-1\n", b"".join(tree(tmp_path / "out").values()))
+        assert len(set(found)) == 2
+
 
 class TestErrors:
     def test_missing_inputs_do_not_stop_others(self, parse: Parse, corpus: Path) -> None:

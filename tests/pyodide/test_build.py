@@ -127,5 +127,5 @@ def test_packages_that_npm_cannot_fetch(monkeypatch: pytest.MonkeyPatch, tmp_pat
     (tmp_path / "npm").write_text("#!/bin/sh\nexit 7\n")
     (tmp_path / "npm").chmod(0o755)
     monkeypatch.setenv("PATH", str(tmp_path))
-    with pytest.raises(FETCH.FetchError, match="pyodide@.* cannot be fetched: npm pack ended with exit code 7"):
+    with pytest.raises(FETCH.FetchError, match=r"pyodide@.* cannot be fetched: npm pack ended with exit code 7"):
         FETCH.download(FETCH.PYODIDE)

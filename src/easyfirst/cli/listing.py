@@ -7,6 +7,7 @@ import stat
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from hashlib import sha256
 from pathlib import Path, PurePath
 
 from easyfirst.cli.files import STANDARD
@@ -155,7 +156,7 @@ def plan(
     Raise an error if two files would be written to the same output, or an output would replace an input. A file that
     was given twice counts once. ``errors`` receives the inputs that are missing or no regular files.
     """
-    names = Counter(name_of(each.place) for each in found)
+    ids = _ids(found)
     jobs: dict[str, Job] = {}
     inputs: dict[Path, str] = {}  # absolute paths, and the names that were given
     for each in found:
@@ -170,8 +171,7 @@ def plan(
         inputs[path.absolute()] = each.name
         name = output_name(each.place.name, target, suffixes, beside=out is None)
         output = path.parent / name if out is None else out / each.place.parent / name
-        own = name_of(each.place)
-        job = Job(each.name, output, n_bytes, own if names[own] == 1 else name_of(PurePath(each.name)))
+        job = Job(each.name, output, n_bytes, ids[each.name])
         other = jobs.setdefault(os.path.normcase(output.absolute()), job)
         if other is not job and not path.samefile(other.name):
             hint = "rename one of them, name the directory above both, or choose one kind of files with --suffix"
@@ -181,6 +181,19 @@ def plan(
         if (replaced := real.get(job.output.resolve())) is not None:
             raise InputError(f"the output for {job.name} would replace the input {replaced}; choose another --out-dir")
     return list(jobs.values())
+
+
+def _ids(found: Sequence[Found]) -> dict[str, str]:
+    """Return an id for each name, and none twice: made from the path below the directory, else from the whole name,
+    else from the name with a checksum, since ``a/b.txt`` and ``a_b.txt`` look alike."""
+    short = {each.name: name_of(each.place) for each in found}
+    counts = Counter(short.values())
+    ids = {name: own if counts[own] == 1 else name_of(PurePath(name)) for name, own in short.items()}
+    counts = Counter(ids.values())
+    return {
+        name: own if counts[own] == 1 else f"{own}.{sha256(os.fsencode(name)).hexdigest()[:8]}"
+        for name, own in ids.items()
+    }
 
 
 def _regular(name: str) -> Path:

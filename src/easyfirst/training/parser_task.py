@@ -54,6 +54,7 @@ from easyfirst.treebank.sentence import Sentence
 
 MAX_WORDS = 4000  # the largest number of words in a batch of several sentences, which bounds its memory
 CAUTION = 0.85  # the share of the missing violations that a batch aims at, so that few batches overshoot
+BOLDNESS = 1.1  # the same for several processes, which wait for each other in every batch, so that few updates need two
 RATE_MEMORY = 0.9
 MIN_RATE = 1e-4
 VIOLATIONS_A_WORD = 0.2  # in an average epoch, for the number of epochs
@@ -113,6 +114,7 @@ class ParserTask:
         self._unknown_prob = unknown_probabilities(self.vocabulary.counts, config.training.word_dropout)
         self._n_sentences = training.batch_sentences * group.size  # of an update; 0: by violations
         self._n_violations = training.update_after * group.size  # after more than so many
+        self._aim = CAUTION if group.size == 1 else BOLDNESS
         self._licence = job.licence
         self._scores: Scores | None = None
 
@@ -170,7 +172,7 @@ class ParserTask:
             n_enough = updated + self._n_sentences - begin
         else:
             n_wanted = self._n_violations + 1 - n_waiting
-            n_enough = 1 + int(np.searchsorted(reach, CAUTION * n_wanted / self.violation_rate))
+            n_enough = 1 + int(np.searchsorted(reach, self._aim * n_wanted / self.violation_rate))
         return begin + max(1, min(n_enough, n_possible))
 
     def evaluate(self, arrays: Mapping[str, Floats]) -> dict[str, Any] | None:

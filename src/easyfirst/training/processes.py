@@ -1,7 +1,8 @@
 """Data-parallel training: several processes explore a part of every batch each, and add their gradients up.
 
 All processes have the same weights, optimizer and order of sentences, and make the same updates. The first one also
-evaluates, reports and writes files. The processes communicate by PyTorch's collective operations (Gloo).
+evaluates, reports and writes files. The processes communicate by PyTorch's collective operations (Gloo) and, for
+gradients, by shared memory.
 """
 
 from __future__ import annotations
@@ -9,7 +10,7 @@ from __future__ import annotations
 import os
 import tempfile
 import time
-from collections.abc import Callable, Generator, Iterable, Sequence
+from collections.abc import Callable, Generator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import timedelta
@@ -27,6 +28,7 @@ from torch import Tensor
 from easyfirst.errors import ConfigError, EasyFirstError, ModelError
 from easyfirst.nn.arrays import Ints
 from easyfirst.training.child_processes import SECONDS_TO_END, follow_parent, one_thread_each
+from easyfirst.training.shared_gradients import SharedGradients
 
 PATIENCE = timedelta(days=7)  # the others wait while the first process evaluates
 SECONDS_TO_LOOK = 0.05  # between looks at the processes that have not joined
@@ -44,6 +46,7 @@ class Group:
 
     rank: int = 0
     size: int = 1
+    folder: Path | None = None  # for temporary files; None: a single process needs none
 
     def share(self, numbers: Ints, lengths: Ints) -> Ints:
         """Return this process's part of the sentences with these numbers. ``lengths``: how much work each one is. From
@@ -67,21 +70,16 @@ class Group:
             collectives.all_reduce(total)
         return tuple(total.tolist())
 
-    def add_gradients(self, parameters: Iterable[Tensor], tables: Iterable[Tensor]) -> None:
-        """Replace the gradients by their sums over the processes. ``tables``: those with sparse gradients."""
-        if self.size == 1:
-            return
-        parameters = list(parameters)
-        flat = torch.cat([_gradient(tensor).reshape(-1) for tensor in parameters])
-        with _communicating():
-            collectives.all_reduce(flat)
-        for tensor, part in zip(parameters, flat.split([tensor.numel() for tensor in parameters]), strict=True):
-            tensor.grad = part.view_as(tensor)
-        for table in tables:
-            grad = _sparse_gradient(table)
-            with _communicating():
-                collectives.all_reduce(grad)
-            table.grad = grad
+    def gradients(self, dense: Sequence[Tensor], tables: Sequence[Tensor]) -> SharedGradients | None:
+        """Return the place where the processes add up the gradients of these parameters; None for a single process.
+        ``tables``: those with sparse gradients."""
+        if self.folder is None:
+            return None
+        return SharedGradients(self.folder, self.rank, self.size, dense, tables)
+
+    def wait(self) -> None:
+        """Wait until all processes wait."""
+        self.sums(0.0)
 
     def next_epoch(self, number: int = STOP) -> int:
         """Return the number of the next epoch, or ``STOP``, as the first process gives it."""
@@ -104,18 +102,6 @@ def _communicating() -> Generator[None]:
         raise _CommunicationError(str(error)) from error
 
 
-def _gradient(tensor: Tensor) -> Tensor:
-    return torch.zeros_like(tensor) if tensor.grad is None else tensor.grad
-
-
-def _sparse_gradient(table: Tensor) -> Tensor:
-    if table.grad is not None:
-        return table.grad.coalesce()
-    return torch.sparse_coo_tensor(
-        torch.zeros((1, 0), dtype=torch.int64), table.new_zeros((0, table.shape[1])), table.shape, check_invariants=True
-    ).coalesce()
-
-
 @contextmanager
 def processes(size: int, follow: Callable[[Group], None]) -> Generator[Group]:
     """Start ``size - 1`` processes that run ``follow``, which must be picklable; yield the group for this process, the
@@ -127,10 +113,10 @@ def processes(size: int, follow: Callable[[Group], None]) -> Generator[Group]:
         return
     context = get_context("spawn")
     with tempfile.TemporaryDirectory(prefix="easyfirst-") as folder:
-        meeting = Path(folder) / "processes"
+        place = Path(folder)
         reports = context.SimpleQueue()
         started = [
-            context.Process(target=_run, args=(Group(rank, size), meeting, follow, reports)) for rank in range(1, size)
+            context.Process(target=_run, args=(Group(rank, size, place), follow, reports)) for rank in range(1, size)
         ]
         n_threads = torch.get_num_threads()
         try:
@@ -138,9 +124,9 @@ def processes(size: int, follow: Callable[[Group], None]) -> Generator[Group]:
                 for process in started:
                     process.start()
             torch.set_num_threads(1)
-            _join(Group(0, size), meeting, started)
+            _join(group := Group(0, size, place), started)
             with _leaving():
-                yield Group(0, size)
+                yield group
         except _CommunicationError as error:
             raise _explained(error, started, reports) from error
         finally:
@@ -148,14 +134,15 @@ def processes(size: int, follow: Callable[[Group], None]) -> Generator[Group]:
             _end(started)
 
 
-def _join(group: Group, meeting: Path, others: Sequence[SpawnProcess] = ()) -> None:
+def _join(group: Group, others: Sequence[SpawnProcess] = ()) -> None:
     """Wait for all processes of a group, and connect this one with them.
 
     PyTorch would wait for a process that has ended, so the first process connects when all ``others`` have come, and
     raises an error if one of them ends before. The path of the meeting is not given as a URI, which PyTorch does not
     unquote.
     """
-    store = collectives.FileStore(str(meeting), group.size)  # pyright: ignore[reportPrivateImportUsage]
+    assert group.folder is not None
+    store = collectives.FileStore(str(group.folder / "meeting"), group.size)  # pyright: ignore[reportPrivateImportUsage]
     store.set(f"rank {group.rank}", "here")
     ranks = [f"rank {rank}" for rank in range(1, len(others) + 1)]
     while ranks and not store.check(ranks):
@@ -182,12 +169,12 @@ class _Report(NamedTuple):
     is_expected: bool  # an error that a user can cause, and no bug
 
 
-def _run(group: Group, meeting: Path, follow: Callable[[Group], None], reports: SimpleQueue[_Report]) -> None:
+def _run(group: Group, follow: Callable[[Group], None], reports: SimpleQueue[_Report]) -> None:
     """Run one of the started processes."""
     follow_parent()
     torch.set_num_threads(1)
     try:
-        _join(group, meeting)
+        _join(group)
         with _leaving():
             follow(group)
     except _CommunicationError:  # the process that has ended reports why

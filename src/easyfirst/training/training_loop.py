@@ -110,6 +110,7 @@ class TrainingLoop:
         for name, tensor in self.parameters.items():
             tensor.requires_grad_(name not in task.frozen)
         self.optimizer = Optimizer(self.parameters, task.settings, sparse=task.sparse)
+        self._gradients = group.gradients(self.optimizer.dense, self.optimizer.tables)
         kept = {name: tensor for name, tensor in self.parameters.items() if name not in task.auxiliary}
         self.average = Average(kept, task.settings.averaging)
         self.history: list[dict[str, Any]] = []
@@ -175,7 +176,8 @@ class TrainingLoop:
         """Take an optimizer step by the mean loss of the decisions, with a linearly decaying learning rate."""
         settings = self.task.settings
         past = min(epochs_done / settings.epochs, 1)
-        self._group.add_gradients(self.optimizer.dense, self.optimizer.tables)
+        if self._gradients is not None:
+            self._gradients.add_up(self._group.wait)
         self.optimizer.step(n_decisions, rate_share=1 - (1 - settings.final_rate) * past)
         self.average.update()
 
