@@ -141,14 +141,13 @@ def main() -> None:
     options.add_argument("--treebank", type=Path, required=True)
     options.add_argument("--model", default="en")
     options.add_argument("--trained", type=Path)
-    options.add_argument("--every", type=int, default=1, help="measure every n-th dev sentence only")
+    options.add_argument("--every", type=int, default=1, help="measure every n-th sentence only")
     options.add_argument("--name", default="beam", help="of the results file")
     given = options.parse_args()
     base = easyfirst.load(given.model)
     assert base.tagger is not None
     treebanks = {part: next(given.treebank.glob(f"*-{part}.conllu")) for part in ("dev", "test")}
-    gold = {part: list(easyfirst.read_conllu(path)) for part, path in treebanks.items()}
-    gold["dev"] = gold["dev"][:: given.every]
+    gold = {part: list(easyfirst.read_conllu(path))[:: given.every] for part, path in treebanks.items()}
     tagged = {part: base.tagger.tag(without_tags(of, base.tagger, given.model)) for part, of in gold.items()}
     parser = base if given.trained is None else easyfirst.load(given.trained)
     results = measure(parser, tagged["dev"], gold["dev"])
@@ -156,6 +155,7 @@ def main() -> None:
     result = {
         "model": given.model if given.trained is None else f"{given.model}, trained further with --preset beam",
         "treebank": treebanks["dev"].name,
+        "every": given.every,
         "sentences": len(gold["dev"]),
         "words": sum(map(len, gold["dev"])),
         "tags": "predicted",

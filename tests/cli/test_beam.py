@@ -82,3 +82,23 @@ def test_options_that_contradict_each_other(run: Run, options: list[str], messag
     assert done.returncode == 2
     assert message in done.stderr.decode()
     assert len(done.stderr.splitlines()) == 1
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (["--preset", "beam"], "the preset beam trains a parser further; name its model with --init"),
+        (["--init", "en", "--parts", "all"], "--init is for the parser alone; leave out --parts"),
+        (["--init", "en", "--tags", "none"], "--init keeps the network of the model; leave out --tags"),
+        (["--init", "en", "--set", "network.tree_dim=5"], "--init keeps the network of the model"),
+        (["--init", "nowhere"], "nowhere"),
+        (["--set", "training.beam=65"], "training.beam must be from 1 to 64"),
+    ],
+)
+def test_training_options_that_contradict_each_other(
+    run: Run, tmp_path: Path, options: list[str], message: str
+) -> None:
+    done = run("train", TREEBANK, "--out", tmp_path / "model", *options)
+    assert done.returncode == 2
+    assert message in done.stderr.decode()
+    assert not (tmp_path / "model").exists()
