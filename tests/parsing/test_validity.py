@@ -228,6 +228,8 @@ def test_parts_of_a_word(tmp_path: Path) -> None:
     given = replace(given, comments=("# sent_id = 1", "# text = over priced food"))
     tagged = given.with_tags(upos=["ADJ", "X", "NOUN"])
     assert mark_parts(tagged, given, [3, 1, 0], ["amod", "goeswith", "root"]) == tagged  # without features
+    no_features = replace(tagged, lemmas=("overpriced", "price", "food"))
+    assert mark_parts(no_features, given, [3, 1, 0], ["amod", "goeswith", "root"]).feats == ("Typo=Yes", "_", "_")
     feats = ("Degree=Pos", "Tense=Past", "Number=Sing")
     predicted = replace(tagged, lemmas=("overpriced", "price", "food"), feats=feats)
     path = tmp_path / "parts.conllu"

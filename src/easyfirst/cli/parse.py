@@ -12,8 +12,9 @@ from typing import TYPE_CHECKING, Annotated
 from typer import Exit, Option
 
 from easyfirst.cli import options
+from easyfirst.cli.constituency import check_constituency
 from easyfirst.cli.encodings import check_encoding
-from easyfirst.cli.formats import PARSED_SUFFIXES, by_suffix
+from easyfirst.cli.formats import BRACKET_SUFFIXES, PARSED_SUFFIXES, by_suffix
 from easyfirst.cli.ledger import Ledger
 from easyfirst.cli.listing import Errors, find_files, plan, read_suffixes
 from easyfirst.cli.loading import check_calibrated, load_model, parser_threads
@@ -82,8 +83,9 @@ def parse(
         Target | None,
         Option(
             "--to",
-            help="The format of the output: conllu, json (an object per sentence), parquet (a row per sentence) or "
-            "tree (drawn); default: by the name of the output, tree on a terminal, else conllu.",
+            help="The format of the output: conllu, json (an object per sentence), parquet (a row per sentence), tree "
+            "(drawn), or brackets (of a constituency model); default: by the name of the output, tree on a terminal, "
+            "else conllu.",
         ),
     ] = None,
     show: options.Show = None,
@@ -164,7 +166,7 @@ def parse(
     is_many = beside or out_dir is not None
     shown = None if show is None else read_columns(show)
     draws = shown is not None or (writes_terminal(output) and not is_many)
-    named = None if shown is not None else by_suffix(output, PARSED_SUFFIXES)
+    named = None if shown is not None else by_suffix(output, PARSED_SUFFIXES | BRACKET_SUFFIXES)
     wanted = target or (Target(named) if named else Target.tree if draws and not deps else Target.conllu)
     if wanted is Target.parquet and not is_many:
         check_parquet_output(output)
@@ -232,6 +234,8 @@ def _load(model: str, settings: Settings, *, warns: bool) -> Parser:
     parser = load_model(model, warns=warns, valid=settings.valid)
     if settings.confidence:
         check_calibrated(parser, model)
+    if settings.target is Target.brackets:
+        check_constituency(parser, model)
     if settings.predicted_tags and parser.tagger is None:
         raise ModelError(f"{model} has no tagger to predict tags; leave out --predicted-tags")
     return parser

@@ -17,15 +17,16 @@ from easyfirst.errors import ConfigError
 from easyfirst.model.bundled import find_model
 
 if TYPE_CHECKING:
+    from easyfirst.model.constituency_config import ConstituencyConfig
     from easyfirst.model.parser_config import ParserConfig
     from easyfirst.training.data import Job
     from easyfirst.training.pipeline import PipelineConfig
 
-TABLES = ("network", "training", "tagger", "tokenizer")
+TABLES = ("network", "training", "tagger", "tokenizer", "constituency")
 
 
 def train(
-    treebank: Annotated[Path, Argument(metavar="TRAIN", help="The treebank to learn from, in CoNLL-U.")],
+    treebank: Annotated[Path, Argument(metavar="TRAIN", help="The treebank to learn from, in CoNLL-U or in brackets.")],
     out: ModelOutput,
     dev: Annotated[
         Path | None, Option("--dev", metavar="FILE", help="Evaluate on this after each epoch and keep the best.")
@@ -82,6 +83,18 @@ def train(
             help="Build projective trees only, and skip training sentences with crossing arcs.",
         ),
     ] = False,
+    constituency: Annotated[
+        bool,
+        Option("--constituency", help="Learn constituency trees: TRAIN and --dev are in Penn-style brackets."),
+    ] = False,
+    strip: Annotated[
+        str | None,
+        Option(
+            metavar="WHAT",
+            help="With --constituency, what to remove from the trees: traces, functions (as in NP-SBJ), both with a "
+            "comma between, or none (the default).",
+        ),
+    ] = None,
     no_spaces: Annotated[
         bool, Option("--no-spaces", help="For the tokenizer: the treebank's language is written without spaces.")
     ] = False,
@@ -129,6 +142,7 @@ def train(
       easyfirst train train.conllu --dev dev.conllu --out my-parser --projective
       easyfirst train train.conllu --dev dev.conllu --out small --set network.tree_dim=100
       easyfirst train train.conllu --dev dev.conllu --out my-beam --init my-parser --preset beam
+      easyfirst train trees.ptb --dev dev.ptb --out my-trees --constituency --strip traces,functions
 
     DIR can be used as a model after the parser's first epoch; until then, --overwrite leaves the old model in place.
     DIR/training/metrics.jsonl has a line for each epoch. With --resume, the same command continues a training that was
@@ -157,6 +171,9 @@ def train(
     tables["training"] |= {"crossing": NO_CROSSING} if projective else {}
     tables["training"] |= {name: value for name, value in options.items() if value is not None}
     tables["network"] |= {} if tags is None else {"tags": tags}
+    trees = _constituency(tables["constituency"], strip, is_given=constituency)
+    if trees is not None and not _has_tagger(parts, out):
+        tables["network"] = {"tags": "xpos", **tables["network"]}  # the tags of brackets
     if seed is not None:
         tables |= {part: {"seed": seed, **tables[part]} for part in ("tagger", "tokenizer")}
     _check_embeddings(embeddings, freeze=freeze_embeddings, limit=max_embeddings, bits=embedding_bits)
@@ -167,6 +184,7 @@ def train(
     name = preset or ("pipeline" if _has_tagger(parts, out) else "paper")
     config = make_config(name, network=tables["network"], training=tables["training"])
     _check_init(init, name, parts, changes_network=bool(tables["network"]))
+    config = replace(config, constituency=trees)
 
     from easyfirst.training.data import Job  # only after the settings are checked: PyTorch starts slowly
 
@@ -181,6 +199,7 @@ def train(
         text=text,
         holds_out=not no_dev,
         init=None if init is None else find_model(init),
+        constituency=trees,
     )
     pipeline = _pipeline(job, config, tables, parts, gold_tags=gold_tags, no_spaces=no_spaces)
     pipeline = replace(pipeline, folds=folds, jobs=jobs, processes=processes)
@@ -196,15 +215,27 @@ def _has_tagger(parts: str, out: Path) -> bool:
 
 
 def _check_init(init: str | None, preset: str, parts: str, *, changes_network: bool) -> None:
-    from easyfirst.model.parser_config import BEAM
-
-    if init is None:
-        if preset == BEAM:
-            raise ConfigError("the preset beam trains a parser further; name its model with --init")
-    elif parts != "parser":
+    if init is None and preset == "beam":
+        raise ConfigError("the preset beam trains a parser further; name its model with --init")
+    if init is not None and parts != "parser":
         raise ConfigError("--init is for the parser alone; leave out --parts")
-    elif changes_network:
+    if init is not None and changes_network:
         raise ConfigError("--init keeps the network of the model; leave out --tags and --set network.*")
+
+
+def _constituency(settings: dict[str, Any], strip: str | None, *, is_given: bool) -> ConstituencyConfig | None:
+    """Return the settings of ``--constituency``, or None without it."""
+    if not is_given:
+        if strip is not None or settings:
+            named = "--strip" if strip is not None else f"--set constituency.{next(iter(settings))}"
+            raise ConfigError(f"{named} is for constituency trees; add --constituency")
+        return None
+    from easyfirst.model.constituency_config import ConstituencyConfig
+    from easyfirst.model.settings import build_settings
+
+    if strip is not None and "strip" in settings:
+        raise ConfigError("--strip and --set constituency.strip cannot be combined; choose one of them")
+    return build_settings(ConstituencyConfig(), settings | ({} if strip is None else {"strip": strip}), "constituency.")
 
 
 def _check_embeddings(path: Path | None, *, freeze: bool, limit: int | None, bits: int) -> None:

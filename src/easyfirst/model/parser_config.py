@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from easyfirst.errors import ConfigError
+from easyfirst.model.constituency_config import ConstituencyConfig
 from easyfirst.model.settings import MAX_LAYERS, MAX_SIZE, build_settings, check_training, require, require_range
 from easyfirst.nn.members import MAX_MEMBERS
 from easyfirst.nn.rnn import CELLS
@@ -121,12 +122,15 @@ class ParserConfig:
     network: NetworkConfig = field(default_factory=NetworkConfig)
     training: TrainingConfig = field(default_factory=TrainingConfig)
     members: int = 1  # the number of networks in the ensemble
+    constituency: ConstituencyConfig | None = None  # how its relations encode phrases; None: they do not
 
     def __post_init__(self) -> None:
         require_range(self, ["members"], 1, MAX_MEMBERS)
 
     def to_dict(self) -> dict[str, Any]:
-        return dataclasses.asdict(self)
+        """Return the settings as JSON values."""
+        values = dataclasses.asdict(self)
+        return values if self.constituency is not None else {k: v for k, v in values.items() if k != "constituency"}
 
     @classmethod
     def from_dict(cls, values: Mapping[str, Any]) -> ParserConfig:
@@ -136,13 +140,17 @@ class ParserConfig:
         network = build_settings(NetworkConfig(), known.pop("network", {}))
         training = build_settings(TrainingConfig(crossing=NO_CROSSING), known.pop("training", {}), "training.")
         preset, members = known.pop("preset", "paper"), known.pop("members", 1)
+        constituency = known.pop("constituency", None)
+        if constituency is not None:
+            constituency = build_settings(ConstituencyConfig(), constituency, "constituency.")
         if known:
-            raise ConfigError(f"unknown setting {sorted(known)[0]!r}; there are: preset, network, training, members")
+            names = "preset, network, training, members, constituency"
+            raise ConfigError(f"unknown setting {sorted(known)[0]!r}; there are: {names}")
         if not isinstance(preset, str):
             raise ConfigError("preset must be a string")
         if type(members) is not int:
             raise ConfigError(f"members must be of type int, not {reprlib.repr(members)}")
-        return cls(preset, network, training, members)
+        return cls(preset, network, training, members, constituency)
 
 
 PRESETS: Mapping[str, ParserConfig] = types.MappingProxyType(

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from easyfirst.confidence.calibration import Calibration
 from easyfirst.confidence.estimates import Confidence, confidence_of, require_confidence
+from easyfirst.constituents.tree import Constituents
 from easyfirst.constraints.checking import hold
 from easyfirst.constraints.records import Constraints
 from easyfirst.meaning.subtrees import SubtreeEncoder, vectors_of
@@ -21,6 +22,7 @@ from easyfirst.render.drawing import Drawing
 from easyfirst.render.notebook import Display
 from easyfirst.render.svg import WIDTH, Theme
 from easyfirst.render.terminal import draw_tree
+from easyfirst.results.constituents import constituents_of
 from easyfirst.results.nltk_graphs import nltk_graph
 from easyfirst.results.notebook import parse_html, shown
 from easyfirst.results.pickling import pack_parse, restore_parse
@@ -124,6 +126,11 @@ class Parse:
     @property
     def tree(self) -> Tree:
         return Tree(self.heads, self.relations)
+
+    @property
+    def constituents(self) -> Constituents | None:
+        """The constituency tree, if the model is one of constituency trees; else None. Decoded anew at each call."""
+        return constituents_of(self)
 
     @property
     def vectors(self) -> Floats:
@@ -264,7 +271,8 @@ class Parse:
         and where there was no other action). With constraints, each word lists what was ``fixed``: ``head``,
         ``relation``. A word whose arc was moved because it crosses others has the head it was ``moved_from``. A word
         that rules changed has what was ``decided``: ``head``, ``relation``, ``upos``. With a beam there are also the
-        ``rank``, ``score`` and ``probability`` of the tree and, with ``n_best``, its ``alternatives``."""
+        ``rank``, ``score`` and ``probability`` of the tree and, with ``n_best``, its ``alternatives``. A
+        constituency model adds ``constituents``, the tree in brackets."""
         return parse_dict(self)
 
     def to_bytes(self, *, deps: bool = False, tags: bool = False, confidence: bool = False) -> bytes:

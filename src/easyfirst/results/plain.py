@@ -21,6 +21,8 @@ def parse_dict(parse: Parse) -> dict[str, Any]:
     ranking = {} if parse.ranking is None else parse.ranking.to_dict()
     words = _words(parse, confidence)
     found = ranking | {"confidence": rounded(confidence.tree) if confidence else None, "words": words}
+    if (phrases := parse.constituents) is not None:
+        found["constituents"] = str(phrases)
     if parse.alternatives:
         found["alternatives"] = [parse_dict(each) for each in parse.alternatives]
     return found

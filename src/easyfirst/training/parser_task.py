@@ -38,6 +38,7 @@ from easyfirst.parsing.derivation import Derivation
 from easyfirst.parsing.engine import NumpyEngine, measure_of
 from easyfirst.parsing.engine_choice import make_engine
 from easyfirst.parsing.finishing import finish
+from easyfirst.results.constituents import constituent_f1
 from easyfirst.results.parses import Parse
 from easyfirst.training.attention import initial_attention
 from easyfirst.training.checkpoint import require_same
@@ -192,7 +193,12 @@ class ParserTask:
             )
         self._scores = scores = scorer.scores()
         conventions = {"ud": scores.ud, "conllx": scores.conllx, "full": scores.full}
-        return {name: {"UAS": round(part.uas, 3), "LAS": round(part.las, 3)} for name, part in conventions.items()}
+        found: dict[str, Any] = {
+            name: {"UAS": round(part.uas, 3), "LAS": round(part.las, 3)} for name, part in conventions.items()
+        }
+        if self.config.constituency is not None:
+            found["constituents"] = {"F1": round(constituent_f1(sentences, derivations), 3)}
+        return found
 
     def _parse(self, arrays: Mapping[str, Floats], sentences: Sequence[Sentence]) -> list[Derivation]:
         """Parse in the way that is trained, greedily or with a beam."""
@@ -204,8 +210,8 @@ class ParserTask:
         return [best.derivation for best, *_ in found]
 
     def criterion(self, scores: Mapping[str, Any]) -> float:
-        """Return the LAS of all words."""
-        return scores["full"]["LAS"]
+        """Return the LAS of all words, or the F1 of phrases."""
+        return scores["full"]["LAS"] if self.config.constituency is None else scores["constituents"]["F1"]
 
     def save(self, arrays: Mapping[str, Floats], epoch: int) -> None:
         """Write the model with these weights. Its card has the scores of the last evaluation."""
