@@ -46,10 +46,7 @@ def train(
             "(the default with a tagger); strong; or beam, to fine-tune the parser of --init for beam search.",
         ),
     ] = None,
-    init: Annotated[
-        str | None,
-        Option(metavar="MODEL", help="Train the parser of this model further; with --preset beam, for beam search."),
-    ] = None,
+    init: Annotated[str | None, Option(metavar="MODEL", help="Train the parser of this model further.")] = None,
     tags: Annotated[
         str | None,
         Option(
