@@ -21,7 +21,7 @@ from easyfirst.cli.loading import check_calibrated, load_model, parser_threads
 from easyfirst.cli.messages import say
 from easyfirst.cli.outputs import Target, check_output, is_terminal, open_output, writes_terminal
 from easyfirst.cli.parquet_output import check_parquet_output
-from easyfirst.cli.parsing import Settings, Tally, count
+from easyfirst.cli.parsing import Settings, Tally, check_search, count
 from easyfirst.cli.reports import reporting
 from easyfirst.cli.sources import SentenceFiles, open_inputs
 from easyfirst.errors import DataError, InputError, LanguageWarning, ModelError
@@ -117,6 +117,17 @@ def parse(
     constraints: options.Misc = False,
     keep_heads: options.KeptHeads = False,
     valid: options.Valid = True,
+    beam: Annotated[
+        int, Option(metavar="N", help="Follow N hypotheses at once, for better or several trees; 1: greedy, fastest.")
+    ] = 1,
+    n_best: Annotated[
+        int,
+        Option(
+            "--n-best",
+            metavar="K",
+            help="With --beam: write the K best trees of each sentence, with their probabilities.",
+        ),
+    ] = 1,
     batch_size: Annotated[
         int, Option(min=1, help="Sentences parsed at once; 1: each is written before the next is read.")
     ] = 256,
@@ -142,6 +153,7 @@ def parse(
       easyfirst parse --model my-model input.conllu -o output.conllu
       easyfirst parse input.conllu --confidence -o output.conllu
       easyfirst parse input.conllu --predicted-tags -o output.conllu
+      easyfirst parse input.conllu --beam 8 --n-best 5 -o best.conllu
       easyfirst parse --keep-heads half-annotated.conllu -o whole.conllu
       echo "The fox jumps" | easyfirst parse --from tokens
       easyfirst parse letters.txt --to parquet -o letters.parquet
@@ -162,6 +174,7 @@ def parse(
         raise InputError("--deps is for CoNLL-U, where DEPS is a column; leave it out, or write --to conllu")
     if shown is not None and wanted is not Target.tree:
         raise InputError("--show is for drawn trees, and CoNLL-U and JSON have all columns; leave it out")
+    check_search(beam, n_best, wanted, constraints=constraints, keep_heads=keep_heads)
     settings = Settings(
         wanted,
         source=source,
@@ -176,6 +189,8 @@ def parse(
         constraints=constraints,
         keep_heads=keep_heads,
         valid=valid,
+        beam=beam,
+        n_best=n_best,
         batch_size=batch_size,
     )
     ends = read_suffixes(suffixes or ())

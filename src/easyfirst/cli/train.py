@@ -14,6 +14,7 @@ from easyfirst.cli.loading import require_torch, set_threads
 from easyfirst.cli.options import ModelOutput, Quiet, Threads
 from easyfirst.cli.reports import TrainingReport
 from easyfirst.errors import ConfigError
+from easyfirst.model.bundled import find_model
 
 if TYPE_CHECKING:
     from easyfirst.model.constituency_config import ConstituencyConfig
@@ -42,9 +43,10 @@ def train(
         Option(
             metavar="NAME",
             help="A row of the paper's tables: bottom-up, htlstm or paper (the default of a parser alone); pipeline "
-            "(the default with a tagger); or strong.",
+            "(the default with a tagger); strong; or beam, to fine-tune the parser of --init for beam search.",
         ),
     ] = None,
+    init: Annotated[str | None, Option(metavar="MODEL", help="Train the parser of this model further.")] = None,
     tags: Annotated[
         str | None,
         Option(
@@ -136,6 +138,7 @@ def train(
       easyfirst train train.conllu --dev dev.conllu --out my-parser --resume
       easyfirst train train.conllu --dev dev.conllu --out my-parser --projective
       easyfirst train train.conllu --dev dev.conllu --out small --set network.tree_dim=100
+      easyfirst train train.conllu --dev dev.conllu --out my-beam --init my-parser --preset beam
       easyfirst train trees.ptb --dev dev.ptb --out my-trees --constituency --strip traces,functions
 
     DIR can be used as a model after the parser's first epoch; until then, --overwrite leaves the old model in place.
@@ -177,6 +180,7 @@ def train(
         raise ConfigError("--no-dev and --dev cannot be combined; choose one of them")
     name = preset or ("pipeline" if _has_tagger(parts, out) else "paper")
     config = make_config(name, network=tables["network"], training=tables["training"])
+    _check_init(init, name, parts, changes_network=bool(tables["network"]))
     config = replace(config, constituency=trees)
 
     from easyfirst.training.data import Job  # only after the settings are checked: PyTorch starts slowly
@@ -191,6 +195,7 @@ def train(
         licence=licence,
         text=text,
         holds_out=not no_dev,
+        init=None if init is None else find_model(init),
         constituency=trees,
     )
     pipeline = _pipeline(job, config, tables, parts, gold_tags=gold_tags, no_spaces=no_spaces)
@@ -204,6 +209,15 @@ def train(
 def _has_tagger(parts: str, out: Path) -> bool:
     """Return whether the model will have a tagger: it is trained now, or was before."""
     return parts == "all" or "tagger" in parts or (out / "tagger" / "config.json").is_file()
+
+
+def _check_init(init: str | None, preset: str, parts: str, *, changes_network: bool) -> None:
+    if init is None and preset == "beam":
+        raise ConfigError("the preset beam trains a parser further; name its model with --init")
+    if init is not None and parts != "parser":
+        raise ConfigError("--init is for the parser alone; leave out --parts")
+    if init is not None and changes_network:
+        raise ConfigError("--init keeps the network of the model; leave out --tags and --set network.*")
 
 
 def _constituency(settings: dict[str, Any], strip: str | None, *, is_given: bool) -> ConstituencyConfig | None:

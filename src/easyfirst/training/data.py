@@ -49,6 +49,7 @@ class Job:
     licence: str | None = None
     holds_out: bool = False  # without a dev treebank, hold out a tenth of the training treebank in its place
     text: Path | None = None  # plain text, whose frequent words the tokenizer learns
+    init: Path | None = None  # the model whose parser is trained further
     constituency: ConstituencyConfig | None = None  # the treebanks are brackets; how they are encoded
 
 
