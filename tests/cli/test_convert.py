@@ -116,7 +116,7 @@ def test_confidence_goes_to_misc(run: Run) -> None:
         (b'{"words": [{}]}', "<stdin>:2: word 1 has no form"),
         (b'{"words": [{"form": 1}]}', "<stdin>:2: form of word 1 must be a string, not 1"),
         (b'{"words": [{"form": "a", "head": -1}]}', "<stdin>:2: head of word 1 must be a whole number from 0"),
-        (b'{"words": [{"form": "a", "head": 5}]}', "<stdin>:2: head of word 1 is 5 in a sentence of 1 words"),
+        (b'{"words": [{"form": "a", "head": 5}]}', "<stdin>:2: head of word 1 is 5 in a sentence of 1 word"),
         (b'{"words": [{"form": "a", "head": 99999999999}]}', "<stdin>:2: head of word 1 is 99999999999"),
         (
             b'{"words": [{"form": "a\\ud800"}]}',

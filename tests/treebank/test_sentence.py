@@ -137,8 +137,8 @@ def test_sentences_can_be_pickled_for_worker_processes(name: str) -> None:
         ({"forms": ["a"], "upos": []}, "1 forms but 0 upos: give one for each word"),
         ({"forms": ["a"], "heads": [0, 1]}, "1 forms but 2 heads"),
         ({"forms": ["a"], "relations": ["a\tb"]}, "has a tab"),
-        ({"forms": ["a"], "heads": [2]}, "word 1 has head 2 in a sentence of 1 words"),
-        ({"forms": ["a"], "heads": [-1]}, "word 1 has head -1 in a sentence of 1 words"),
+        ({"forms": ["a"], "heads": [2]}, "word 1 has head 2 in a sentence of 1 word$"),
+        ({"forms": ["a"], "heads": [-1]}, "word 1 has head -1 in a sentence of 1 word$"),
     ],
 )
 def test_words_that_make_no_sentence_are_refused(arguments: dict[str, list[str]], message: str) -> None:
@@ -147,7 +147,7 @@ def test_words_that_make_no_sentence_are_refused(arguments: dict[str, list[str]]
 
 
 def test_a_tree_of_another_length_is_refused() -> None:
-    with pytest.raises(InputError, match="1 heads and 2 relations for a sentence of 2 words"):
+    with pytest.raises(InputError, match="1 head and 2 relations for a sentence of 2 words"):
         Sentence.from_words(["a", "b"]).with_tree([0], ["root", "dep"])
 
 
@@ -207,7 +207,7 @@ class TestMisc:
 
     def test_mistakes(self) -> None:
         sentence = Sentence.from_words(["a", "b"])
-        with pytest.raises(InputError, match="for 1 words in a sentence of 2"):
+        with pytest.raises(InputError, match="for 1 word in a sentence of 2"):
             sentence.with_misc([{}])
         with pytest.raises(InputError, match="has a tab"):
             sentence.with_misc([{}, {"A": "x\ty"}])

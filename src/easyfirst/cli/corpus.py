@@ -23,8 +23,9 @@ from easyfirst.cli.ledger import Ledger, Version, digest_of_model, digest_of_val
 from easyfirst.cli.listing import Errors, Job
 from easyfirst.cli.messages import say
 from easyfirst.cli.outputs import OutputError, exit_on_sigterm, open_output
-from easyfirst.cli.parsing import Settings, Tally, count
+from easyfirst.cli.parsing import Settings, Tally
 from easyfirst.cli.sources import SentenceFiles, open_inputs
+from easyfirst.counting import count
 from easyfirst.errors import DataError, EasyFirstError, InputError, LanguageWarning
 from easyfirst.treebank.streams import is_gzip
 

@@ -20,9 +20,10 @@ from easyfirst.cli.loading import check_calibrated, load_model, parser_threads
 from easyfirst.cli.messages import say
 from easyfirst.cli.outputs import Target, check_output, is_terminal, open_output, writes_terminal
 from easyfirst.cli.parquet_output import check_parquet_output
-from easyfirst.cli.parsing import Settings, Tally, count
+from easyfirst.cli.parsing import Settings, Tally
 from easyfirst.cli.reports import reporting
 from easyfirst.cli.sources import SentenceFiles, open_inputs
+from easyfirst.counting import count
 from easyfirst.errors import DataError, InputError, LanguageWarning, ModelError
 from easyfirst.model.bundled import find_model
 from easyfirst.render.columns import read_columns

@@ -8,6 +8,7 @@ from dataclasses import replace
 from io import BytesIO
 from itertools import pairwise
 
+from easyfirst.counting import count
 from easyfirst.errors import DataError
 from easyfirst.tables.rows import (
     LISTS,
@@ -196,11 +197,11 @@ def problems_of(row: Row) -> Iterator[str]:
     n = len(row)
     for name in LISTS:
         if len(values := getattr(row, name)) != n:
-            yield f"{name} has {len(values)} values for {n} words; give one for each word"
+            yield f"{name} has {count(len(values), 'value')} for {count(n, 'word')}; give one for each word"
     for token in row.multiword:
         known = isinstance(token.first, int) and isinstance(token.last, int) and token.form is not None  # pyright: ignore[reportUnnecessaryIsInstance, reportUnnecessaryComparison]
         if not known or not 1 <= token.first <= token.last <= n:
-            yield f"{tuple(token)} is not a multiword token of {n} words: first, last, form, misc; correct it"
+            yield f"{tuple(token)} is not a multiword token of {count(n, 'word')}: first, last, form, misc; correct it"
     for one, other in pairwise(sorted(row.multiword, key=lambda token: token.first)):
         if one.last >= other.first:
             yield f"the multiword tokens {one.first}-{one.last} and {other.first}-{other.last} overlap; correct them"
