@@ -156,10 +156,13 @@ def prepare_from_text(sentence: Sentence, constraints: ConstraintsOf | None, voc
 
 
 def texts_only(texts: Iterable[object]) -> Iterator[str]:
-    """Pass texts through; raise an :class:`InputError` at anything else."""
+    """Pass texts through; raise an :class:`InputError` at anything else, and at a text with a NUL in it."""
     for number, text in enumerate(texts, 1):
         if not isinstance(text, str):
             raise InputError(f"text {number} is of type {type(text).__name__}; give texts")
+        if "\0" in text:
+            place = f"at character {text.index(chr(0)):,}"
+            raise InputError(f"text {number} has a NUL character (U+0000) in it, {place}; take it out")
         yield text
 
 

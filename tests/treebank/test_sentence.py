@@ -48,7 +48,9 @@ def test_a_sentence_from_words_is_written_as_conllu() -> None:
 
 
 FORMS = st.lists(
-    st.text(st.characters(exclude_categories=("Cs",), exclude_characters="\t\n\r"), min_size=1), min_size=1, max_size=5
+    st.text(st.characters(exclude_categories=("Cs",), exclude_characters="\t\n\r\0"), min_size=1),
+    min_size=1,
+    max_size=5,
 )
 
 
@@ -131,6 +133,7 @@ def test_sentences_can_be_pickled_for_worker_processes(name: str) -> None:
         ({"forms": []}, "a sentence needs at least one word"),
         ({"forms": ["a", ""]}, "word 2 has an empty form"),
         ({"forms": ["a\tb"]}, r"'a\\tb' has a tab or a line end in it"),
+        ({"forms": ["a\0b"]}, r"'a\\x00b' has a NUL character \(U\+0000\) in it; take it out"),
         ({"forms": ["a"], "upos": ["X\n"]}, r"'X\\n' has a tab or a line end in it"),
         ({"forms": ["a"], "xpos": ["X\r"]}, r"'X\\r' has a tab or a line end in it"),
         ({"forms": ["\ud800"]}, r"'\\ud800' is not valid Unicode"),
