@@ -45,8 +45,10 @@ def table(header: Sequence[str], rows: Sequence[Sequence[object]]) -> list[str]:
     return ["| " + " | ".join(map(str, line)) + " |" for line in (header, ["---"] * len(header), *rows)]
 
 
-def write(name: str, result: dict[str, Any], header: Sequence[str], rows: Sequence[Sequence[object]]) -> None:
-    """Write ``results/<name>.json`` and ``results/<name>.md``, and print the table."""
+def write(
+    name: str, result: dict[str, Any], header: Sequence[str], rows: Sequence[Sequence[object]], *, quiet: bool = False
+) -> None:
+    """Write ``results/<name>.json`` and ``results/<name>.md``, and print the table unless ``quiet``."""
     RESULTS.mkdir(exist_ok=True)
     result = {**conditions(), **result}
     (RESULTS / f"{name}.json").write_text(json.dumps(result, indent=2) + "\n", encoding="utf-8")
@@ -55,4 +57,5 @@ def write(name: str, result: dict[str, Any], header: Sequence[str], rows: Sequen
     )
     text = "\n".join([*table(header, rows), "", facts, ""])
     (RESULTS / f"{name}.md").write_text(text, encoding="utf-8")
-    print(text)
+    if not quiet:
+        print(text)

@@ -78,6 +78,8 @@ def place(tmp_path: Path, treebank: bytes, monkeypatch: pytest.MonkeyPatch) -> P
     (tmp_path / "examples" / "toy").mkdir(parents=True)
     for name in ("train", "dev", "input", "gold", "trees", "examples/toy/train", "examples/toy/dev"):
         (tmp_path / f"{name}.conllu").write_bytes(treebank)
+    for phrases in (ROOT / "examples" / "toy").glob("*.ptb"):
+        (tmp_path / "examples" / "toy" / phrases.name).write_bytes(phrases.read_bytes())
     (tmp_path / "README.md").write_text("# Foxes\n\nThe fox jumps. It likes apples.\n", encoding="utf-8")
     (tmp_path / "letters.txt").write_text("Dear fox,\n\nI like apples. Do you?\n", encoding="utf-8")
     (tmp_path / "news.txt").write_text("The fox likes apples.\n" * 100, encoding="utf-8")

@@ -10,6 +10,7 @@ from urllib.parse import unquote
 
 import pytest
 
+from easyfirst.model.constituency_config import ConstituencyConfig
 from easyfirst.model.parser_config import ParserConfig
 from easyfirst.training.pipeline import PipelineConfig
 
@@ -82,15 +83,15 @@ def test_every_document_is_reached_from_the_readme() -> None:
 
 def test_all_settings_are_documented_with_their_defaults() -> None:
     text = (ROOT / "docs" / "settings.md").read_text(encoding="utf-8")
-    found = {
-        key: json.loads(value) if value not in ("lstm", "upos", "head") else value for key, value in ROW.findall(text)
-    }
+    names = ("lstm", "upos", "head", "levels", "ptb", "none")
+    found = {key: value if value in names else json.loads(value) for key, value in ROW.findall(text)}
     parser, pipeline = ParserConfig(), PipelineConfig()
     tables = {
         "network": [parser.network],
         "training": [parser.training],
         "tagger": [pipeline.tagger, pipeline.tagger_training],
         "tokenizer": [pipeline.tokenizer, pipeline.tokenizer_training],
+        "constituency": [ConstituencyConfig()],
     }
     expected = {
         f"{name}.{key}": value

@@ -31,6 +31,7 @@ from typing import Any
 import easyfirst
 from bench import report
 from bench.campaign.good_clients import PATIENCE, Case, Tally, be_good, cases_of
+from bench.campaign.record import ROOT, tested_commit
 from bench.campaign.server_process import ServerUnderTest
 
 UNINTERRUPTED = 2 / 3  # the share of the time before the first signal
@@ -65,6 +66,7 @@ class Campaign:
     signals: dict[str, int] = field(default_factory=dict[str, int])
     bad: dict[str, Any] = field(default_factory=dict[str, Any])
     begin: float = 0.0
+    commit: str = field(default_factory=tested_commit)
 
     async def run(self, bad_clients: int, idle: int) -> None:
         await self.server.start()
@@ -111,7 +113,8 @@ class Campaign:
     @property
     def problems(self) -> list[str]:
         bad = [f"bad clients: {problem}" for problem in self.bad["problems"]]
-        return [*self.tally.problems, *self.server.problems, *bad]
+        found = [*self.tally.problems, *self.server.problems, *bad]
+        return [problem.replace(f"{ROOT}/", "").replace(f"{sys.base_prefix}/", "") for problem in found]
 
     def growth(self) -> tuple[float, float, float]:
         """Return the memory without interruptions: in the second tenth of the time, in the last one, and at most."""
@@ -145,6 +148,7 @@ class Campaign:
         counts, (early, late, most) = self.tally.counts, self.growth()
         result = {
             "model": model,
+            "commit": self.commit,
             "minutes": self.seconds / 60,
             "connections": self.connections,
             "pause": self.pause,
@@ -160,6 +164,7 @@ class Campaign:
         }
         rows: list[list[object]] = [
             ["minutes", f"{self.seconds / 60:g}"],
+            ["commit", result["commit"]],
             ["connections of good clients", self.connections],
             ["requests of good clients", f"{counts['requests']:,}"],
             ["answered, equal to the library's", f"{counts['answered']:,} ({counts['large']:,} large)"],

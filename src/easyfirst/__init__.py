@@ -20,6 +20,9 @@ if TYPE_CHECKING:
     from easyfirst import ray as ray
     from easyfirst import spark as spark
     from easyfirst.confidence.estimates import Confidence
+    from easyfirst.constituents.brackets import read_brackets
+    from easyfirst.constituents.scores import score_constituents
+    from easyfirst.constituents.tree import Constituent, Constituents
     from easyfirst.constraints.annotations import constraints_of
     from easyfirst.constraints.records import Constraints
     from easyfirst.errors import (
@@ -53,6 +56,9 @@ __version__ = "0.3.0.dev0"
 
 _NAMES = {
     "confidence.estimates": ("Confidence",),
+    "constituents.brackets": ("read_brackets",),
+    "constituents.scores": ("score_constituents",),
+    "constituents.tree": ("Constituent", "Constituents"),
     "constraints.annotations": ("constraints_of",),
     "constraints.records": ("Constraints",),
     "errors": (
@@ -86,6 +92,8 @@ __all__ = [
     "Change",
     "Confidence",
     "ConfigError",
+    "Constituent",
+    "Constituents",
     "ConstraintError",
     "Constraints",
     "DataError",
@@ -110,9 +118,11 @@ __all__ = [
     "find_similar",
     "from_spacy",
     "load",
+    "read_brackets",
     "read_conllu",
     "read_parquet",
     "score",
+    "score_constituents",
     "write_parquet",
 ]
 

@@ -9,8 +9,9 @@ from easyfirst.constraints.arguments import ConstraintsOf, check_type
 from easyfirst.constraints.conflicts import compile_constraints
 from easyfirst.constraints.records import Constraints
 from easyfirst.constraints.rules import Rules
-from easyfirst.errors import DataError, InputError
+from easyfirst.errors import ConfigError, DataError, InputError
 from easyfirst.model.lexicon import tags_of
+from easyfirst.model.parser_config import MAX_BEAM
 from easyfirst.model.parser_vocabulary import ParserVocabulary
 from easyfirst.text.tagging import Tagger
 from easyfirst.treebank.columns import TAGSETS
@@ -69,6 +70,25 @@ def check_threads(threads: object) -> None:
         raise InputError(f"threads is of type {type(threads).__name__}; it must be an integer of at least 1")
     if threads < 1:
         raise InputError(f"threads is {threads}; it must be at least 1")
+
+
+def check_beam(beam: object, n_best: object, constraints: object = None) -> None:
+    """Raise a :class:`ConfigError` unless the beam and the number of trees are possible, also with constraints."""
+    for name, value in (("beam", beam), ("n_best", n_best)):
+        if not isinstance(value, int) or isinstance(value, bool):
+            raise ConfigError(f"{name} is of type {type(value).__name__}; it must be an integer")
+    width, n_trees = cast("int", beam), cast("int", n_best)
+    if not 1 <= width <= MAX_BEAM:
+        raise ConfigError(f"beam is {width}; it must be from 1 to {MAX_BEAM}")
+    if n_trees < 1:
+        raise ConfigError(f"n_best is {n_trees}; it must be at least 1")
+    if n_trees > width:
+        raise ConfigError(
+            f"n_best is {n_trees}, but a beam of {width} finds at most {width} tree{'s' * (width > 1)}; "
+            f"raise beam to {n_trees} or more"
+        )
+    if width > 1 and constraints is not None:
+        raise ConfigError("constraints restrict the greedy parser only; leave them out, or parse with a beam of 1")
 
 
 def check_reads_text(tokenizer: _T | None, needs: Sequence[str]) -> _T:

@@ -15,21 +15,21 @@ from os import PathLike
 from pathlib import Path
 
 from easyfirst.constraints.arguments import ConstraintsOf, GivenConstraints, constrained, one_of
-from easyfirst.constraints.chooser import constrain
 from easyfirst.constraints.conflicts import compile_constraints
 from easyfirst.constraints.records import Constraints
+from easyfirst.decoding import Beam, Decoder
 from easyfirst.errors import InputError, ModelError
 from easyfirst.inputs import (
     Prepared,
     SentenceLike,
     check_batch_size,
+    check_beam,
     check_reads_text,
     check_sentences,
     check_tags,
     check_texts,
     check_threads,
     prepare_from_text,
-    tag,
     texts_only,
     to_sentence,
 )
@@ -41,22 +41,18 @@ from easyfirst.model.parser_store import ParserModel
 from easyfirst.model.saving import load_model, save_model
 from easyfirst.model.tagger_store import make_tagger_ensemble
 from easyfirst.native.backend import Backend
-from easyfirst.parsing.actions import Choose
-from easyfirst.parsing.derivation import Derivation
-from easyfirst.parsing.engine import BATCH_SIZE, Engine, NumpyEngine
+from easyfirst.parsing.engine import BATCH_SIZE, Engine
 from easyfirst.parsing.engine_choice import make_engine
-from easyfirst.parsing.native_engine import NativeEngine
 from easyfirst.parsing.validity import Validity
 from easyfirst.reopening import Portable
 from easyfirst.results.documents import Document
-from easyfirst.results.explanations import RUNNERS_UP, Explanation, Observer
+from easyfirst.results.explanations import RUNNERS_UP, Explanation
 from easyfirst.results.parses import Parse
-from easyfirst.streaming import parse_batches, parse_stream, read_stream, watch_parses
+from easyfirst.streaming import ParseBatch, parse_batches, parse_stream, read_stream, watch_parses
 from easyfirst.text.language import Language
 from easyfirst.text.sentences import TokenizedText
 from easyfirst.text.tagging import Tagger
 from easyfirst.text.tokenizing import Tokenizer
-from easyfirst.treebank.sentence import Sentence
 from easyfirst.workers import Workers
 
 
@@ -127,11 +123,12 @@ class Parser(Portable):
         self.tokenizer = tokenizer
         self.tagger = tagger
 
-    def __call__(self, text: str, *, threads: int = 1) -> Document:
-        """Parse a text of any length. ``threads`` as for :meth:`parse`; a single text is tokenized by one of them."""
+    def __call__(self, text: str, *, threads: int = 1, beam: int = 1, n_best: int = 1) -> Document:
+        """Parse a text of any length. ``threads``, ``beam`` and ``n_best`` as for :meth:`parse`; a single text is
+        tokenized by one thread."""
         if not isinstance(text, str):  # pyright: ignore[reportUnnecessaryIsInstance]
             raise InputError(f"expected a text, got {type(text).__name__}; for lists of words use parse()")
-        [document] = self.read([text], threads=threads)
+        [document] = self.read([text], threads=threads, beam=beam, n_best=n_best)
         return document
 
     def __repr__(self) -> str:
@@ -140,21 +137,18 @@ class Parser(Portable):
         return f"<Parser: preset {self.config.preset}, {tags} tags, {len(self.relations)} relations, {n_words:,} words>"
 
     @cached_property
-    def _numpy_engine(self) -> NumpyEngine:
-        """The engine for constraints, and for explanations of other engines."""
-        if isinstance(self._engine, NumpyEngine):
-            return self._engine
-        return NumpyEngine.of(self._model.arrays, self._model.config, self._model.vocabulary)
+    def _decoder(self) -> Decoder:
+        return Decoder(self._model, self._engine, self._validity)
 
     @cached_property
     def language(self) -> Language:
         """The letters and frequent words of the training data, which tell whether a text is in another language."""
         return Language.of_model(self._model, *(part.model for part in (self.tokenizer, self.tagger) if part))
 
-    @cached_property
+    @property
     def encoder(self) -> SubtreeEncoder:
         """The encoder of words and subtrees, behind :attr:`Parse.vectors`."""
-        return SubtreeEncoder(self._model)
+        return self._decoder.encoder
 
     @property
     def model(self) -> ParserModel:
@@ -195,6 +189,8 @@ class Parser(Portable):
         batch_size: int = BATCH_SIZE,
         threads: int = 1,
         constraints: GivenConstraints | None = None,
+        beam: int = 1,
+        n_best: int = 1,
     ) -> list[Parse]:
         """Parse sentences and return their parses, in order.
 
@@ -204,14 +200,18 @@ class Parser(Portable):
         not depend on their number. ``constraints`` restrict the trees: a :class:`Constraints` or None for each
         sentence, or a function that returns it for a sentence (such as ``constraints_of``, which reads MISC).
 
+        ``beam`` hypotheses are followed at the same time, and the ``n_best`` best trees of a sentence are returned, as
+        :attr:`Parse.n_best` with their scores and probabilities. A beam of 1 is the greedy parser.
+
         Raise an :class:`easyfirst.errors.InputError` that names the sentence that cannot be parsed, or an
         :class:`easyfirst.errors.ConstraintError` that names constraints that are unsatisfiable.
         """
         check_sentences(sentences)
         check_batch_size(batch_size)
         check_threads(threads)
+        check_beam(beam, n_best, constraints)
         prepared = list(self.prepare(sentences, constraints))
-        parses = self.parse_prepared(prepared, batch_size=batch_size, threads=threads)
+        parses = self.parse_prepared(prepared, batch_size=batch_size, threads=threads, beam=beam, n_best=n_best)
         return list(watch_parses(parses, self.language))
 
     def pipe(
@@ -221,6 +221,8 @@ class Parser(Portable):
         batch_size: int = BATCH_SIZE,
         threads: int = 1,
         constraints: GivenConstraints | None = None,
+        beam: int = 1,
+        n_best: int = 1,
     ) -> Iterator[Parse]:
         """Parse a stream of sentences of any length, and yield the parses in order.
 
@@ -230,12 +232,14 @@ class Parser(Portable):
 
         ``threads`` batches are parsed at the same time, and for every 8 threads begun one more chunk is read ahead. The
         results do not depend on the number of threads. With ``batch_size=1`` there is one thread. ``sentences`` and
-        ``constraints`` (as for :meth:`parse`) are only used in the thread of the caller.
+        ``constraints`` (as for :meth:`parse`) are only used in the thread of the caller. ``beam`` and ``n_best`` as for
+        :meth:`parse`.
         """
         check_sentences(sentences)
         check_batch_size(batch_size)
         check_threads(threads)
-        prepared, parse = self.prepare(sentences, constraints), partial(self._parse_batch, batch_size=batch_size)
+        check_beam(beam, n_best, constraints)
+        prepared, parse = self.prepare(sentences, constraints), self._parsing(batch_size, beam, n_best)
         return watch_parses(parse_stream(prepared, parse, batch_size=batch_size, threads=threads), self.language)
 
     def read(
@@ -246,23 +250,27 @@ class Parser(Portable):
         threads: int = 1,
         one_sentence: bool = False,
         constraints: ConstraintsOf | None = None,
+        beam: int = 1,
+        n_best: int = 1,
     ) -> Iterator[Document]:
         """Parse a stream of texts of any length, and yield a document for each.
 
         It reads a chunk of some 100,000 characters ahead, or nothing with ``batch_size=1``. ``threads`` as for
         :meth:`pipe`, except that for every 8 threads begun two more chunks are read ahead; a long text is tokenized by
         one thread. With ``one_sentence`` each text is one sentence and is not split. ``constraints`` is a function that
-        returns the constraints on a sentence of a text, or None. It is called in the thread of the caller.
+        returns the constraints on a sentence of a text, or None. It is called in the thread of the caller. ``beam`` and
+        ``n_best`` as for :meth:`parse`.
         """
         check_texts(texts)
         check_batch_size(batch_size)
         check_threads(threads)
+        check_beam(beam, n_best, constraints)
         self.require_tokenizer()
         return read_stream(
             texts_only(texts),
             partial(self.tokenize, one_sentence=one_sentence),
             partial(prepare_from_text, constraints=constraints, vocabulary=self._model.vocabulary),
-            partial(self._parse_batch, batch_size=batch_size),
+            self._parsing(batch_size, beam, n_best),
             batch_size=batch_size,
             language=self.language,
             threads=threads,
@@ -284,11 +292,17 @@ class Parser(Portable):
             yield Prepared(sentence, known, compile_constraints(sentence, known, vocabulary, name=name))
 
     def parse_prepared(
-        self, prepared: Sequence[Prepared], *, batch_size: int = BATCH_SIZE, threads: int = 1
+        self,
+        prepared: Sequence[Prepared],
+        *,
+        batch_size: int = BATCH_SIZE,
+        threads: int = 1,
+        beam: int = 1,
+        n_best: int = 1,
     ) -> list[Parse]:
         """Parse sentences that need no more checks: they were prepared, or found in a text by :meth:`tokenize`."""
         with Workers(threads) as workers:
-            parse = partial(self._parse_batch, batch_size=batch_size)
+            parse = self._parsing(batch_size, beam, n_best)
             return parse_batches(workers, prepared, parse, batch_size=batch_size)()
 
     def require_tokenizer(self) -> Tokenizer:
@@ -316,17 +330,7 @@ class Parser(Portable):
 
     def explain_prepared(self, prepared: Prepared, *, runners_up: int = RUNNERS_UP) -> Explanation:
         """Explain a sentence that needs no more checks, as for :meth:`parse_prepared`."""
-        [tagged] = tag([prepared], self.tagger, self._model.vocabulary)
-        observer = Observer(self._model.vocabulary.labels, runners_up)
-        if isinstance(self._engine, NativeEngine) and not prepared.rules:
-            [derivation] = self._engine.derive([tagged], see=observer.see)
-        else:
-
-            def observe(numbers: Sequence[int], choose: Choose) -> Choose:
-                return constrain([len(tagged)], [prepared.rules], numbers, observer.wrap(choose))
-
-            [derivation] = self._numpy_engine.derive([tagged], wrap=observe)
-        return Explanation.of(self._result(prepared, tagged, derivation), observer)
+        return self._decoder.explain(prepared, self.tagger, runners_up=runners_up)
 
     def save(self, path: str | PathLike[str], *, bits: int = 32) -> None:
         """Write the model to a directory, from which :func:`load` restores it.
@@ -338,20 +342,6 @@ class Parser(Portable):
         tagger = None if self.tagger is None else self.tagger.model
         save_model(Path(path), self._model, tokenizer, tagger, bits=bits)
 
-    def _parse_batch(self, prepared: Sequence[Prepared], *, batch_size: int) -> list[Parse]:
-        """Parse a batch. A sentence without constraints is parsed alike whether or not others have some."""
-        tagged = tag(prepared, self.tagger, self._model.vocabulary)
-        free = [number for number, each in enumerate(prepared) if not each.rules]
-        restricted = [number for number, each in enumerate(prepared) if each.rules]
-        found = dict(zip(free, self._engine.derive([tagged[n] for n in free], batch_size=batch_size), strict=True))
-        if restricted:
-            chosen, rules = [tagged[n] for n in restricted], [prepared[n].rules for n in restricted]
-            wrap = partial(constrain, [len(sentence) for sentence in chosen], rules)
-            derivations = self._numpy_engine.derive(chosen, batch_size=batch_size, wrap=wrap)
-            found.update(zip(restricted, derivations, strict=True))
-        return [self._result(*each, found[n]) for n, each in enumerate(zip(prepared, tagged, strict=True))]
-
-    def _result(self, prepared: Prepared, tagged: Sentence, derivation: Derivation) -> Parse:
-        calibration, validity, known = self._model.calibration, self._validity, prepared.constraints
-        rest = prepared.sentence, tagged, derivation, calibration, validity
-        return Parse.of(*rest, constraints=known, encoder=self.encoder)
+    def _parsing(self, batch_size: int, beam: int, n_best: int) -> ParseBatch:
+        """Return the function that parses a batch."""
+        return partial(self._decoder.parse, tagger=self.tagger, batch_size=batch_size, beam=Beam(beam, n_best))

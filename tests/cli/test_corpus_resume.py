@@ -101,6 +101,23 @@ class TestResume:
         path.write_bytes(b'null\n[1]\n{"output": "a.conllu", "input": 3}\n' + b'{"output": "b.conllu"}\n')
         assert parse("--overwrite") == {"a.conllu", "b.conllu"}
 
+    @pytest.mark.skipif(not hasattr(os, "O_NOFOLLOW"), reason="links are followed on this system")
+    @pytest.mark.parametrize("exists", [True, False])
+    def test_a_record_that_is_a_link_is_not_followed(
+        self, run: Run, text_model: Path, corpus: Path, tmp_path: Path, exists: bool
+    ) -> None:
+        """Someone else may have made it, in a directory that everyone can write to."""
+        out, victim = corpus.parent / "out", tmp_path / "victim"
+        out.mkdir()
+        if exists:
+            victim.write_text("mine\n")
+        (out / NAME).symlink_to(victim)
+        done = run("parse", "-m", text_model, corpus / "a.txt", "-d", out)
+        assert done.returncode in (1, 2)
+        assert b"the record cannot be written: " in done.stderr
+        assert victim.exists() == exists
+        assert not exists or victim.read_text() == "mine\n"
+
     def test_without_resume_all_is_parsed_again(
         self, parse: Callable[..., set[str]], run: Run, text_model: Path, corpus: Path
     ) -> None:

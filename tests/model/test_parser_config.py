@@ -59,7 +59,7 @@ def test_the_defaults_are_those_of_the_paper() -> None:
 
 
 def test_presets_are_the_rows_of_the_papers_tables() -> None:
-    assert list(PRESETS) == ["bottom-up", "htlstm", "paper", "pipeline", "strong"]
+    assert list(PRESETS) == ["bottom-up", "htlstm", "paper", "pipeline", "strong", "beam"]
     assert all(preset(name) == config and config.preset == name for name, config in PRESETS.items())
     assert preset("bottom-up").network.tree_layers == preset("htlstm").network.bilstm_layers == 0
     assert preset("paper") == ParserConfig()

@@ -50,6 +50,15 @@ def test_if_the_same_words_are_cut_again_only_these_are() -> None:
     assert find_cut_words([again, paragraph("fro+nt", "Vermo+nt", "Madon+na")]) is None
 
 
+def test_possessives_do_not_license_cuts_of_plurals() -> None:
+    doctors = paragraph(*["doctor+'s"] * 9, *["doctors"] * 3, *["could+n't"] * 9, "rider+s", *["gon+na", "a"] * 9)
+    assert find_cut_words([doctors]) == {"couldnt", "riders", "gonna"}
+    assert find_cut_words([doctors], {"Riders": 100}) == {"couldnt", "gonna"}
+    assert find_cut_words([doctors, paragraph(*["gonna"] * 20)]) == {"couldnt", "riders", "gonna"}  # context decides
+    assert find_cut_words([doctors, paragraph(*["couldnt"] * 3)]) == {"riders", "gonna"}
+    assert find_cut_words([paragraph("fox+'s", "a")]) == frozenset()  # too rare
+
+
 def test_words_with_other_characters_may_be_cut_there() -> None:
     assert find_cut_words([paragraph("dá-+lo", "faz-+se", "a")]) == frozenset()
 

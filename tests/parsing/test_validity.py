@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import random
+import sys
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
+from types import FrameType
 
 import numpy as np
 import pytest
@@ -228,6 +230,8 @@ def test_parts_of_a_word(tmp_path: Path) -> None:
     given = replace(given, comments=("# sent_id = 1", "# text = over priced food"))
     tagged = given.with_tags(upos=["ADJ", "X", "NOUN"])
     assert mark_parts(tagged, given, [3, 1, 0], ["amod", "goeswith", "root"]) == tagged  # without features
+    no_features = replace(tagged, lemmas=("overpriced", "price", "food"))
+    assert mark_parts(no_features, given, [3, 1, 0], ["amod", "goeswith", "root"]).feats == ("Typo=Yes", "_", "_")
     feats = ("Degree=Pos", "Tense=Past", "Number=Sing")
     predicted = replace(tagged, lemmas=("overpriced", "price", "food"), feats=feats)
     path = tmp_path / "parts.conllu"
@@ -278,3 +282,26 @@ def test_a_relation_has_the_best_score_of_its_labels(seed: int) -> None:
         for of, steps in ((NAMES, plain), (names, replace(plain, relation_scores=rows)))
     ]
     assert trees[0] == trees[1]
+
+
+@pytest.mark.parametrize("relation", ["obj", "nsubj"])
+def test_many_objects_of_a_word_are_compared_without_going_through_all_scores_again(relation: str) -> None:
+    """The calls that find the largest of several scores are counted, because no test depends on time."""
+
+    def n_calls(n: int) -> int:
+        heads, relations = [0, *[1] * (n - 1)], ["root", *[relation] * (n - 1)]
+        draft = draft_of(Sentence.from_words(["w"] * n, ["NOUN"] * n, ["_"] * n, heads, relations))
+        found = 0
+
+        def count(_frame: FrameType, event: str, called: object) -> None:
+            nonlocal found
+            found += event == "c_call" and isinstance(getattr(called, "__self__", None), np.ndarray)
+
+        sys.setprofile(count)
+        try:
+            draft.n_problems()
+        finally:
+            sys.setprofile(None)
+        return found
+
+    assert n_calls(40) < 3 * n_calls(20)

@@ -20,6 +20,7 @@ from pydantic import ValidationError
 from easyfirst.cli.outputs import Target, Writer
 from easyfirst.cli.sources import SourceText
 from easyfirst.confidence.calibration import Calibration
+from easyfirst.decoding import Decoder
 from easyfirst.errors import ConfigError
 from easyfirst.parser import Parser, load
 from easyfirst.server import answers
@@ -296,13 +297,13 @@ def test_what_is_explained() -> None:
 def test_nothing_is_parsed_twice(monkeypatch: pytest.MonkeyPatch) -> None:
     body = {"tokens": [["A", "fox"], ["It", "jumps"], ["Foxes"]]}
     parsed: list[tuple[str, ...]] = []
-    result = PARSER._result  # pyright: ignore[reportPrivateUsage]
+    result = Decoder._result  # pyright: ignore[reportPrivateUsage]
 
-    def count(prepared: Any, *rest: Any) -> Any:
+    def count(decoder: Decoder, prepared: Any, *rest: Any) -> Any:
         parsed.append(prepared.sentence.forms)
-        return result(prepared, *rest)
+        return result(decoder, prepared, *rest)
 
-    monkeypatch.setattr(PARSER, "_result", count)
+    monkeypatch.setattr(Decoder, "_result", count)
     [answer] = ANSWERER([replace(request(body), max_explained=2)])
     assert isinstance(answer, Answer)
     assert sorted(parsed) == [("A", "fox"), ("Foxes",), ("It", "jumps")]

@@ -46,6 +46,18 @@ def test_any_file_comes_back_byte_for_byte(file: tuple[bytes, int]) -> None:
     assert b"".join(sentence.to_bytes() for sentence in back) + trailer == file[0]
 
 
+@pytest.mark.parametrize("column", range(1, 10))
+def test_a_carriage_return_inside_a_cell_comes_back(column: int) -> None:
+    cells = ["1", "fox", "_", "_", "_", "_", "0", "root", "_", "_"]
+    if column != 6:  # HEAD is a number
+        cells[column] = "a\rb"
+    raw = ("\t".join(cells) + "\r\n\r\n").encode()  # which the columns of a row do not say
+    [row] = rows_of_bytes(raw)
+    assert sentence_of(row).to_bytes() == raw
+    assert sentence_of(replace(row, head=(None,))).heads == (None,)
+    assert sentence_of(replace(row, deprel=("dep",))).relations == ("dep",)
+
+
 @given(canonical_files())
 def test_what_tools_write_needs_no_verbatim_bytes(raw: bytes) -> None:
     sentences, _ = read(raw)

@@ -43,6 +43,7 @@ FOREIGN = {
     "ru": "Мышь спит.",
 }
 ENGLISH = [
+    "The fox sleeps. The dog barks. The bird sings. The horse runs. " * 4,
     "The mouse is a small animal that lives in fields and houses. It eats seeds, fruit and sometimes insects, and "
     "hides during the day to escape the cats.",
     "Zakaria Amara, 20, Mississauga; Asad Ansari, 21, Mississauga; Waheed Zaman, 22, London; Waseem Kayani, 28, High "
@@ -111,10 +112,10 @@ class TestCounts:
             return
         found = english().language.count([Sentence.from_words(forms)])
         letters = [letter for form in forms for letter in form if letter.isalpha()]
-        words = [form for form in forms if any(map(str.isalpha, form)) and form[0] not in "TŻ"]
+        words = [form for form in forms if any(map(str.isalpha, form)) and form[0] != "Ż"]  # it may be a name
         assert found.letters == len(letters)
         assert found.unknown == sum(letter in "мышьŻółć" for letter in letters)
-        assert (found.words, found.frequent) == (len(words), words.count("the"))
+        assert (found.words, found.frequent) == (len(words), sum(word.lower() == "the" for word in words))
 
     def test_counts_add_up(self) -> None:
         sentences = [sentence for text in ENGLISH for sentence in sentences_of(text)]

@@ -114,6 +114,18 @@ def test_a_form_that_is_too_short_for_a_script_gets_another() -> None:
     assert tagged.lemmas[4] in ("v", "vw")
 
 
+@pytest.mark.parametrize("casing", ["lower", "title"])
+def test_names_and_addresses_keep_their_case(casing: str) -> None:
+    lemma = {"lower": "anna", "title": "Anna"}[casing]
+    tagger = Tagger(random_tagger([words("Anna", ("X", lemma), ("X", lemma))]))
+    assert tagger.model.vocabulary.outputs["lemmas"] == (f"{casing}||",)
+    mixed = ["McConnell", "O'Neill", "iPhone", "SpaceX", "a@ISO-NE.com", "New York City"]
+    [tagged] = tagger.tag([Sentence.from_words([*mixed, "Fox", "FOX", "X", "fox"])])
+    assert tagged.lemmas[:6] == tuple(mixed)
+    first = {"lower": "f", "title": "F"}[casing]
+    assert tagged.lemmas[6:] == (f"{first}ox", f"{first}ox", {"lower": "x", "title": "X"}[casing], f"{first}ox")
+
+
 @pytest.mark.parametrize(("has_vectors", "n_members"), [(False, 1), (True, 1), (True, 2)])
 def test_a_new_word_gets_the_best_lemma_or_a_known_word_that_is_nearly_as_good(
     has_vectors: bool, n_members: int

@@ -18,6 +18,8 @@ from easyfirst.treebank.sentence import Sentence
 from easyfirst.treebank.tree import check_tree
 
 if TYPE_CHECKING:
+    from easyfirst.confidence.calibration import Calibration
+    from easyfirst.confidence.reliability import ReliabilityReport
     from easyfirst.parser import Parser
     from easyfirst.results.parses import Parse
 
@@ -35,7 +37,7 @@ def calibrate(
     encoding: Encoding = None,
     threads: ParserThreads = None,
 ) -> None:
-    """Fit the confidence of a model's arcs, labels and trees.
+    """Fit the confidence of a model's arcs, labels and trees, and the probabilities of the trees that --beam finds.
 
     It is stored in the model (confidence.json). Training with --dev does this too. The model's weights do not change.
     Its card gets a table that shows how well the confidence is calibrated. To calibrate a bundled or installed model,
@@ -56,15 +58,13 @@ def calibrate(
         )
     gold = read_gold(dev, encoding)
 
-    from easyfirst.confidence.fitting import calibrate as fit
     from easyfirst.confidence.reliability import to_markdown
     from easyfirst.model.card_updates import store_calibration
     from easyfirst.parser import load
 
     path = find_model(model)
     parser = load(path, valid=False)
-    parses = parse_gold(parser, gold, model, n_threads, predicted_tags=predicted_tags)
-    calibration, reliability = fit(parses, gold, file=dev, tags="predicted" if predicted_tags else "given")
+    _, calibration, reliability = fit_gold(parser, gold, dev, model, n_threads, predicted_tags=predicted_tags)
     if not parser.is_as_opened:
         raise ModelError(f"{model} was replaced while it was calibrated; calibrate it again")
     store_calibration(path, calibration, reliability)
@@ -85,14 +85,27 @@ def read_gold(dev: str, encoding: str | None) -> list[Sentence]:
     return gold
 
 
-def parse_gold(
-    parser: Parser, gold: Sequence[Sentence], name: str, threads: int, *, predicted_tags: bool
-) -> list[Parse]:
-    """Parse the sentences to calibrate a model with; warn if they are few, or have other tags than it will see."""
+def fit_gold(
+    parser: Parser, gold: Sequence[Sentence], file: str, name: str, threads: int, *, predicted_tags: bool
+) -> tuple[list[Parse], Calibration, ReliabilityReport | None]:
+    """Parse the sentences to calibrate a model with, greedily and with a beam. Return the greedy parses, the
+    calibration and its reliability; warn if the sentences are few, or have other tags than the model will see."""
+    from easyfirst.confidence.fitting import calibrate as fit
+    from easyfirst.confidence.tree_lists import FITTED_WIDTH, TreeList, with_beam
     from easyfirst.text.tagging import without_tags
 
     if len(gold) < FEW_SENTENCES:
         say(f"warning: {len(gold)} sentences are few: the confidence will be rough")
     if parser.tagger is not None and not predicted_tags:
         say("warning: the model predicts tags for text; use --predicted-tags to calibrate it for that")
-    return parser.parse(without_tags(gold, parser.tagger, name) if predicted_tags else gold, threads=threads)
+    given = list(without_tags(gold, parser.tagger, name)) if predicted_tags else gold
+    parses = parser.parse(given, threads=threads)
+    calibration, reliability = fit(parses, gold, file=file, tags="predicted" if predicted_tags else "given")
+    found: list[TreeList] = []
+    for parse, tree in zip(
+        parser.parse(given, threads=threads, beam=FITTED_WIDTH, n_best=FITTED_WIDTH), gold, strict=True
+    ):
+        if None not in tree.heads:
+            scores = [each.ranking.score for each in parse.n_best if each.ranking is not None]
+            found.append(TreeList.of(parse.n_best, scores, tree, calibration))
+    return parses, with_beam(calibration, found), reliability

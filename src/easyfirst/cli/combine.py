@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 from typer import Argument, BadParameter, Option
 
-from easyfirst.cli.calibrate import parse_gold, read_gold
+from easyfirst.cli.calibrate import fit_gold, read_gold
 from easyfirst.cli.info import model_size
 from easyfirst.cli.loading import load_model, parser_threads, set_threads, warn_of_name
 from easyfirst.cli.messages import say
@@ -19,6 +19,8 @@ from easyfirst.errors import ModelError
 from easyfirst.model.bundled import find_model
 
 if TYPE_CHECKING:
+    from easyfirst.confidence.calibration import Calibration
+    from easyfirst.confidence.reliability import ReliabilityReport
     from easyfirst.model.parser_store import ParserModel
     from easyfirst.results.parses import Parse
     from easyfirst.treebank.sentence import Sentence
@@ -70,8 +72,9 @@ def combine(
 
     parser = combine_parsers(*models, valid=False)
     if dev is not None and gold is not None:
-        parses = parse_gold(parser, gold, models[0], n_threads, predicted_tags=predicted_tags)
-        model = _judged(parser.model, gold, parses, dev, tags="predicted" if predicted_tags else "given")
+        fitted = fit_gold(parser, gold, dev, models[0], n_threads, predicted_tags=predicted_tags)
+        tags = "predicted" if predicted_tags else "given"
+        model = _judged(parser.model, gold, *fitted, f"{Path(dev).name}, tags {tags}")
         parser = Parser(model, tokenizer=parser.tokenizer, tagger=parser.tagger, valid=False)
     parser.save(out)
     members, size = parser.config.members, model_size(out)
@@ -102,16 +105,19 @@ def pack(
 
 
 def _judged(
-    model: ParserModel, gold: Sequence[Sentence], parses: Sequence[Parse], dev: str, *, tags: str
+    model: ParserModel,
+    gold: Sequence[Sentence],
+    parses: Sequence[Parse],
+    calibration: Calibration,
+    reliability: ReliabilityReport | None,
+    data: str,
 ) -> ParserModel:
-    """Return a model that is calibrated by its parses of the dev data, with its scores in its card."""
-    from easyfirst.confidence.fitting import calibrate
+    """Return a model with a calibration, and with the scores of its parses of the dev data in its card."""
     from easyfirst.model.card import with_scores
     from easyfirst.model.card_updates import with_reliability
     from easyfirst.treebank.scores import score
 
-    calibration, reliability = calibrate(parses, gold, file=dev, tags=tags)
     scores = score(gold, (right.with_tree(p.heads, p.relations) for right, p in zip(gold, parses, strict=True)))
     say(f"dev: UAS {scores.full.uas:.2f}, LAS {scores.full.las:.2f} (all words, full relations)")
     card = with_reliability(model.card, calibration, reliability)
-    return replace(model, calibration=calibration, card=with_scores(card, scores, f"{Path(dev).name}, tags {tags}"))
+    return replace(model, calibration=calibration, card=with_scores(card, scores, data))

@@ -11,11 +11,13 @@ from typing import TYPE_CHECKING, Annotated
 
 from typer import Argument, BadParameter, Option
 
+from easyfirst.cli.constituency import TreeOptions, is_brackets, score_trees, show_trees
 from easyfirst.cli.files import STANDARD
 from easyfirst.cli.loading import check_calibrated, load_model, parser_threads, warn_of_name
 from easyfirst.cli.messages import printable
 from easyfirst.cli.options import Encoding, ParserThreads, Valid
 from easyfirst.cli.sources import read_conllu
+from easyfirst.cli.tables import print_tables, table
 from easyfirst.counting import count
 from easyfirst.errors import DataError
 from easyfirst.treebank.conll18 import COMPARED, NOT_IN_GOLD, NOT_PREDICTED, SCORED, Conll18Scores
@@ -25,13 +27,10 @@ from easyfirst.treebank.sentence import Sentence
 from easyfirst.treebank.text_scores import score_text
 
 if TYPE_CHECKING:
-    from rich.table import Table
-
     from easyfirst.confidence.reliability import ReliabilityReport
     from easyfirst.parser import Parser
     from easyfirst.results.parses import Parse
 
-WIDTH = 120
 CONVENTIONS = {
     "ud": ("UD", "all words, subtypes of relations ignored"),
     "conllx": ("CoNLL-X", "without punctuation, relations in full"),
@@ -47,7 +46,7 @@ MEANINGS = {
 
 
 def evaluate(
-    gold: Annotated[str, Argument(metavar="GOLD", help="CoNLL-U with the gold trees.")],
+    gold: Annotated[str, Argument(metavar="GOLD", help="CoNLL-U or brackets with the gold trees.")],
     system: Annotated[
         str | None,
         Argument(metavar="SYSTEM", help="CoNLL-U with the trees to score, of the same words (or text)."),
@@ -71,11 +70,24 @@ def evaluate(
         bool, Option("--no-spaces", help="With --text --model: GOLD's language is written without spaces.")
     ] = False,
     as_json: Annotated[bool, Option("--json", help="Print all scores, in per cent, as JSON.")] = False,
-    by_relation: Annotated[bool, Option("--by-relation", help="Add a table by relation.")] = False,
+    by_relation: Annotated[
+        bool, Option("--by-relation", help="Add a table by relation, or by label of phrases.")
+    ] = False,
     by_length: Annotated[bool, Option("--by-length", help="Add a table by sentence length.")] = False,
     confidence: Annotated[
         bool, Option("--confidence", help="With --model: add how well its confidence is calibrated.")
     ] = False,
+    constituency: Annotated[
+        bool, Option("--constituency", help="Score phrases: the files are brackets, as .ptb and .mrg files always are.")
+    ] = False,
+    strip: Annotated[
+        str | None,
+        Option(
+            metavar="WHAT",
+            help="Of brackets, what to remove from the trees: traces, functions, both with a comma between, or none. "
+            "Default: none; with --model what its training removed.",
+        ),
+    ] = None,
     encoding: Encoding = None,
     valid: Valid = True,
     threads: ParserThreads = None,
@@ -87,6 +99,7 @@ def evaluate(
     Give a file SYSTEM, or --model to parse GOLD first. '-' is stdin.
     With --text, SYSTEM may split the same text into other tokens and sentences than
     GOLD; only the metrics of the shared task are then reported.
+    Of brackets, reports labelled bracketing as EVALB does.
     A metric has no figure if SYSTEM or the model does not predict what it compares.
 
     \b
@@ -96,6 +109,7 @@ def evaluate(
       easyfirst evaluate gold.conllu --model my-model --by-relation
       easyfirst evaluate gold.conllu --model en --text
       easyfirst evaluate gold.conllu --model en --predicted-tags --confidence
+      easyfirst evaluate gold.ptb output.ptb --strip traces,functions
     """
     if (system is None) == (model is None):
         raise BadParameter("give either a file SYSTEM or --model DIR", param_hint="SYSTEM")
@@ -112,6 +126,15 @@ def evaluate(
         raise BadParameter(said, param_hint="--predicted-tags")
     if confidence and (model is None or text):
         raise BadParameter("goes with --model and without --text", param_hint="--confidence")
+    if constituency or is_brackets(gold):
+        if text or confidence:
+            raise BadParameter("is for dependency trees; leave it out", param_hint="--text or --confidence")
+        read = TreeOptions(encoding, strip, predicted_tags=predicted_tags, threads=n_threads)
+        phrases = score_trees(gold, system, model, read)
+        show_trees(phrases, as_json=as_json, by_label=by_relation, by_length=by_length)
+        return
+    if strip is not None:
+        raise BadParameter("is for brackets; add --constituency", param_hint="--strip")
     if text:
         if model is not None and gold == STANDARD:
             raise BadParameter("must be a file, not stdin, with --text and --model", param_hint="GOLD")
@@ -220,42 +243,42 @@ def _show(
     if as_json:
         print(json.dumps(values, ensure_ascii=False, indent=2))
         return
-    table = _table("", "UAS %", "LAS %", "words", "counted")
+    made = table("", "UAS %", "LAS %", "words", "counted")
     for key, (name, meaning) in CONVENTIONS.items():
         row = values[key]
-        table.add_row(name, f"{row['UAS']:.2f}", f"{row['LAS']:.2f}", f"{row['words']:,}", meaning)
+        made.add_row(name, f"{row['UAS']:.2f}", f"{row['LAS']:.2f}", f"{row['words']:,}", meaning)
     unlabelled, labelled = (f"{values['exact'][kind]:.2f} %" for kind in ("unlabelled", "labelled"))
     right = (
         f"{count(scores.sentences, 'sentence')}; whole trees right: {unlabelled} of heads, {labelled} with relations"
     )
-    _print(table, right)
+    print_tables(made, right)
     if scores.conll18 is not None:
         _show_metrics(scores.conll18, columns, "Its UAS and LAS are those of the row UD above")
     if by_relation:
-        table = _table("relation", "gold", "system", "precision %", "recall %", "F1 %")
+        made = table("relation", "gold", "system", "precision %", "recall %", "F1 %")
         for name, row in values["relations"].items():
             shares = (f"{row[key]:.2f}" for key in ("precision", "recall", "f1"))
-            table.add_row(printable(name), f"{row['gold']:,}", f"{row['system']:,}", *shares)
-        _print(table)
+            made.add_row(printable(name), f"{row['gold']:,}", f"{row['system']:,}", *shares)
+        print_tables(made)
     if by_length:
-        table = _table("length", "sentences", "words", "UAS %", "LAS %")
+        made = table("length", "sentences", "words", "UAS %", "LAS %")
         for name, row in values["lengths"].items():
-            table.add_row(name, f"{row['sentences']:,}", f"{row['words']:,}", f"{row['UAS']:.2f}", f"{row['LAS']:.2f}")
-        _print(table)
+            made.add_row(name, f"{row['sentences']:,}", f"{row['words']:,}", f"{row['UAS']:.2f}", f"{row['LAS']:.2f}")
+        print_tables(made)
     if reliability is not None:
         _show_confidence(reliability)
 
 
 def _show_confidence(reliability: ReliabilityReport) -> None:
     """Print how well the confidence is calibrated, and the error rate of the most confident parts."""
-    right = _table("confidence", "right %", "mean confidence %", "ECE")
-    wrong = _table("error % by coverage", *(f"{100 * share:g} %" for share, _ in reliability.arcs.risks))
+    right = table("confidence", "right %", "mean confidence %", "ECE")
+    wrong = table("error % by coverage", *(f"{100 * share:g} %" for share, _ in reliability.arcs.risks))
     for name, found in (("arcs", reliability.arcs), ("labels", reliability.labels), ("trees", reliability.trees)):
         right.add_row(name, f"{100 * found.accuracy:.2f}", f"{100 * found.confidence:.2f}", f"{found.ece:.4f}")
         wrong.add_row(name, *(f"{100 * risk:.2f}" for _, risk in found.risks))
-    _print(right, "ECE: expected calibration error, 15 bins of equal size.", wrong)
+    print_tables(right, "ECE: expected calibration error, 15 bins of equal size.", wrong)
     share = f"{100 * reliability.least_sure_errors:.1f} % of all wrong heads"
-    _print(f"The tenth of the sentences with the lowest tree confidence\nhas {share}.")
+    print_tables(f"The tenth of the sentences with the lowest tree confidence\nhas {share}.")
 
 
 def _show_text(scores: Conll18Scores, *, as_json: bool) -> None:
@@ -268,38 +291,16 @@ def _show_text(scores: Conll18Scores, *, as_json: bool) -> None:
 
 def _show_metrics(scores: Conll18Scores, columns: Mapping[str, str], note: str) -> None:
     """Print the table of the CoNLL 2018 metrics, and why some have no figures or tell nothing."""
-    table = _table("CoNLL 2018", "precision %", "recall %", "F1 %", "aligned %", "gold", "system")
+    made = table("CoNLL 2018", "precision %", "recall %", "F1 %", "aligned %", "gold", "system")
     for name, metric in scores.metrics.items():
         shares = (metric.precision, metric.recall, metric.f1, metric.aligned_accuracy)
         is_predicted = scores.is_predicted(name)
         cells = ("" if share is None else f"{share:.2f}" if is_predicted else "-" for share in shares)
-        table.add_row(name, *cells, f"{metric.gold:,}", f"{metric.system:,}")
+        made.add_row(name, *cells, f"{metric.gold:,}", f"{metric.system:,}")
     lines = [f"{note}; aligned %: of the words that both sides have."]
     for state, meaning in MEANINGS.items():
         named = [column for column in columns if columns[column] == state]
         affected = [name for name, compared in COMPARED.items() if not set(named).isdisjoint(compared)]
         if named:
             lines.append(f"{', '.join(named)} {state}: {meaning.format(', '.join(affected))}.")
-    _print(table, *lines)
-
-
-def _print(*parts: Table | str) -> None:
-    """Print to a console of fixed width, so that numbers are never cut; a narrow terminal may wrap."""
-    from rich.console import Console
-
-    console = Console(highlight=False, markup=False, width=WIDTH)
-    for part in parts:
-        console.print(part)
-
-
-def _table(first: str, *others: str) -> Table:
-    """Make a table with its names on the left and its numbers on the right."""
-    from rich import box
-    from rich.table import Table
-    from rich.text import Text
-
-    table = Table(box=box.SIMPLE_HEAD)
-    table.add_column(Text(first), no_wrap=True)
-    for name in others:
-        table.add_column(name, justify="left" if name == "counted" else "right", no_wrap=True)
-    return table
+    print_tables(made, *lines)

@@ -24,6 +24,8 @@ PARSED_SUFFIXES = {
     ".parquet": "parquet",
 }
 """The formats of parsed sentences."""
+BRACKET_SUFFIXES = {".ptb": "brackets", ".mrg": "brackets"}
+"""Constituency trees."""
 
 CONLLU_LINE = re.compile(rb"1(-[0-9]+)?\t([^\t]*\t){8}")
 SPACED_CONLLU_LINE = re.compile(rb"1(-[0-9]+)?( +[^ ]+){9}\s*$")

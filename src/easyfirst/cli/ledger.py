@@ -26,6 +26,7 @@ from easyfirst.treebank.streams import is_gzip
 
 NAME = ".easyfirst-parse.jsonl"
 _BLOCK = 1 << 20
+_APPEND = os.O_WRONLY | os.O_APPEND | os.O_CREAT | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_BINARY", 0)
 Records = dict[str, dict[str, Any]]
 """The last record of each output in a directory."""
 
@@ -120,9 +121,10 @@ class Ledger:
         self._append(output, {"source": _relative(source, output.parent), "contents": self._before(output)})
 
     def will_appear(self, output: Path, source: Path, contents: str) -> None:
-        """Record a digest of an output that is about to be renamed to its name."""
+        """Record a digest of an output that is about to be renamed to its name, durably: without the record, the output
+        would seem to be someone else's."""
         values = {"source": _relative(source, output.parent), "contents": [contents, *self._before(output)]}
-        self._append(output, values)
+        self._append(output, values, durably=True)
 
     def complete(self, output: Path, source: Path, contents: str, version: Version, name: str) -> None:
         """Record that an output is complete, and the version of the input it was made from."""
@@ -141,12 +143,14 @@ class Ledger:
             self._records[directory] = _read(directory)
         return self._records[directory]
 
-    def _append(self, output: Path, values: dict[str, Any]) -> None:
+    def _append(self, output: Path, values: dict[str, Any], *, durably: bool = False) -> None:
         line = json.dumps({"output": output.name, **values}).encode()
         path = output.parent / NAME
         try:
-            with self._lock, path.open("ab", buffering=0) as stream:
+            with self._lock, os.fdopen(os.open(path, _APPEND, 0o666), "ab", buffering=0) as stream:
                 stream.write((b"" if _ends_a_line(path) else b"\n") + line + b"\n")  # at once, so lines stay whole
+                if durably:
+                    os.fsync(stream.fileno())
         except OSError as error:
             raise OutputError(f"the record cannot be written: {error.strerror or error}", source=str(path)) from error
 

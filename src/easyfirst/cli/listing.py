@@ -22,7 +22,13 @@ from easyfirst.treebank.streams import open_file
 PARSED = ".parsed"
 """What the names of outputs beside their inputs have before the ending, as in ``letters.parsed.conllu``."""
 
-ENDINGS = {Target.conllu: ".conllu", Target.json: ".jsonl", Target.tree: ".txt", Target.parquet: ".parquet"}
+ENDINGS = {
+    Target.conllu: ".conllu",
+    Target.json: ".jsonl",
+    Target.tree: ".txt",
+    Target.parquet: ".parquet",
+    Target.brackets: ".ptb",
+}
 GZIP = ".gz"
 Errors = dict[str, DataError]
 """What is wrong with inputs, by their names."""

@@ -20,6 +20,7 @@ from easyfirst.cli.files import STANDARD, STDIN
 from easyfirst.cli.identifiers import Identifiers
 from easyfirst.cli.sources import SourceText
 from easyfirst.errors import DataError, ModelError
+from easyfirst.render.constituents import draw_constituents
 from easyfirst.replacing import is_leftover, replacement
 from easyfirst.tables.sentences import Documents
 from easyfirst.treebank.streams import is_gzip
@@ -40,6 +41,10 @@ class Target(str, Enum):
     conllu = "conllu"
     json = "json"
     parquet = "parquet"
+    brackets = "brackets"
+
+
+_WITHOUT_COMMENTS = (Target.tree, Target.brackets)
 
 
 def is_terminal(stream: TextIO | None) -> bool:
@@ -134,7 +139,7 @@ class Writer:
     def sentence(self, parse: Parse, before: bytes = b"", text: str | None = None) -> bytes:
         """Encode a sentence that was given in words. ``before``: the bytes of CoNLL-U before it that belong to no
         sentence; ``text``: its text with its own white space, if that is known."""
-        if self.target is not Target.tree and parse.sentence.lines is None:
+        if self.target not in _WITHOUT_COMMENTS and parse.sentence.lines is None:
             parse = self.with_comments(parse)
         if self.target is Target.json:
             doc_id = self.documents.id_of(parse.sentence)
@@ -147,7 +152,7 @@ class Writer:
 
     def document(self, document: Document, source: SourceText, *, is_first: bool) -> bytes:
         """Encode a text; ``is_first``: CoNLL-U begins a new document with it."""
-        if self.target is Target.tree or not document.sentences:
+        if self.target in _WITHOUT_COMMENTS or not document.sentences:
             return b"".join(map(self._encode, document))
         name = self.ids.new_document(source.file, source.doc_id) if is_first else None
         names = [self.ids.new_sentence() for _ in document]
@@ -156,7 +161,7 @@ class Writer:
             found = zip(names, document.sentence_dicts(source.number, source.start), strict=True)
             return b"".join(json_line(given | {"sent_id": sent_id} | sentence) for sent_id, sentence in found)
         headers = (header.encode() for header in document.headers(names, name))
-        return b"".join(header + self._encode(parse) for header, parse in zip(headers, document, strict=True))
+        return b"".join(map(self._encode, document, headers))
 
     def with_comments(self, parse: Parse) -> Parse:
         """Return a parse of a line of tokens with the comments of CoNLL-U."""
@@ -164,15 +169,29 @@ class Writer:
         begin = [f"# newdoc id = {self.ids.new_document(file)}"] if self.ids.is_new(file) else []
         text = " ".join(parse.sentence.forms)
         comments = (*begin, f"# sent_id = {self.ids.new_sentence()}", f"# text = {text}")
-        sentence, tagged = (replace(each, comments=comments) for each in (parse.sentence, parse.tagged))
-        return replace(parse, sentence=sentence, tagged=tagged)
+        first, *others = (_commented(each, comments) for each in parse.n_best)
+        return replace(first, alternatives=tuple(others))
 
-    def _encode(self, parse: Parse) -> bytes:
+    def _encode(self, parse: Parse, header: bytes = b"") -> bytes:
+        """Encode the trees of a sentence, with the first comments of CoNLL-U, if it has none of its own."""
+        return b"".join(self._encode_tree(each, header) for each in parse.n_best)
+
+    def _encode_tree(self, parse: Parse, header: bytes) -> bytes:
         if self.target is Target.conllu:
-            return parse.to_bytes(deps=self.deps, tags=self.tags, confidence=self.confidence)
+            block = header + parse.to_bytes(deps=self.deps, tags=self.tags, confidence=self.confidence)
+            return block if parse.ranking is None else parse.ranking.annotate(block)
+        if (phrases := parse.constituents) is not None:
+            drawn = f"{phrases}\n" if self.target is Target.brackets else f"{draw_constituents(phrases)}\n\n"
+            return drawn.encode(errors="replace")
         width = shutil.get_terminal_size().columns if is_terminal(sys.stdout) else None
         tree = parse.draw(width=width, confidence=self.confidence, show=self.show)
-        return f"{tree}\n\n".encode(errors="replace")
+        title = "" if parse.ranking is None else f"{parse.ranking}\n"
+        return f"{title}{tree}\n\n".encode(errors="replace")
+
+
+def _commented(parse: Parse, comments: tuple[str, ...]) -> Parse:
+    sentence, tagged = (replace(each, comments=comments) for each in (parse.sentence, parse.tagged))
+    return replace(parse, sentence=sentence, tagged=tagged)
 
 
 def identity(parse: Parse, document: Mapping[str, object] | None = None) -> dict[str, object]:

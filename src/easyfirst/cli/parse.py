@@ -12,15 +12,16 @@ from typing import TYPE_CHECKING, Annotated
 from typer import Exit, Option
 
 from easyfirst.cli import options
+from easyfirst.cli.constituency import check_constituency
 from easyfirst.cli.encodings import check_encoding
-from easyfirst.cli.formats import PARSED_SUFFIXES, by_suffix
+from easyfirst.cli.formats import BRACKET_SUFFIXES, PARSED_SUFFIXES, by_suffix
 from easyfirst.cli.ledger import Ledger
 from easyfirst.cli.listing import Errors, find_files, plan, read_suffixes
 from easyfirst.cli.loading import check_calibrated, load_model, parser_threads
 from easyfirst.cli.messages import say
 from easyfirst.cli.outputs import Target, check_output, is_terminal, open_output, writes_terminal
 from easyfirst.cli.parquet_output import check_parquet_output
-from easyfirst.cli.parsing import Settings, Tally
+from easyfirst.cli.parsing import Settings, Tally, check_search
 from easyfirst.cli.reports import reporting
 from easyfirst.cli.sources import SentenceFiles, open_inputs
 from easyfirst.counting import count
@@ -83,8 +84,9 @@ def parse(
         Target | None,
         Option(
             "--to",
-            help="The format of the output: conllu, json (an object per sentence), parquet (a row per sentence) or "
-            "tree (drawn); default: by the name of the output, tree on a terminal, else conllu.",
+            help="The format of the output: conllu, json (an object per sentence), parquet (a row per sentence), tree "
+            "(drawn), or brackets (of a constituency model); default: by the name of the output, tree on a terminal, "
+            "else conllu.",
         ),
     ] = None,
     show: options.Show = None,
@@ -117,6 +119,17 @@ def parse(
     constraints: options.Misc = False,
     keep_heads: options.KeptHeads = False,
     valid: options.Valid = True,
+    beam: Annotated[
+        int, Option(metavar="N", help="Follow N hypotheses at once, for better or several trees; 1: greedy, fastest.")
+    ] = 1,
+    n_best: Annotated[
+        int,
+        Option(
+            "--n-best",
+            metavar="K",
+            help="With --beam: write the K best trees of each sentence, with their probabilities.",
+        ),
+    ] = 1,
     batch_size: Annotated[
         int, Option(min=1, help="Sentences parsed at once; 1: each is written before the next is read.")
     ] = 256,
@@ -142,6 +155,7 @@ def parse(
       easyfirst parse --model my-model input.conllu -o output.conllu
       easyfirst parse input.conllu --confidence -o output.conllu
       easyfirst parse input.conllu --predicted-tags -o output.conllu
+      easyfirst parse input.conllu --beam 8 --n-best 5 -o best.conllu
       easyfirst parse --keep-heads half-annotated.conllu -o whole.conllu
       echo "The fox jumps" | easyfirst parse --from tokens
       easyfirst parse letters.txt --to parquet -o letters.parquet
@@ -154,7 +168,7 @@ def parse(
     is_many = beside or out_dir is not None
     shown = None if show is None else read_columns(show)
     draws = shown is not None or (writes_terminal(output) and not is_many)
-    named = None if shown is not None else by_suffix(output, PARSED_SUFFIXES)
+    named = None if shown is not None else by_suffix(output, PARSED_SUFFIXES | BRACKET_SUFFIXES)
     wanted = target or (Target(named) if named else Target.tree if draws and not deps else Target.conllu)
     if wanted is Target.parquet and not is_many:
         check_parquet_output(output)
@@ -162,6 +176,7 @@ def parse(
         raise InputError("--deps is for CoNLL-U, where DEPS is a column; leave it out, or write --to conllu")
     if shown is not None and wanted is not Target.tree:
         raise InputError("--show is for drawn trees, and CoNLL-U and JSON have all columns; leave it out")
+    check_search(beam, n_best, wanted, constraints=constraints, keep_heads=keep_heads)
     settings = Settings(
         wanted,
         source=source,
@@ -176,6 +191,8 @@ def parse(
         constraints=constraints,
         keep_heads=keep_heads,
         valid=valid,
+        beam=beam,
+        n_best=n_best,
         batch_size=batch_size,
     )
     ends = read_suffixes(suffixes or ())
@@ -219,6 +236,8 @@ def _load(model: str, settings: Settings, *, warns: bool) -> Parser:
     parser = load_model(model, warns=warns, valid=settings.valid)
     if settings.confidence:
         check_calibrated(parser, model)
+    if settings.target is Target.brackets:
+        check_constituency(parser, model)
     if settings.predicted_tags and parser.tagger is None:
         raise ModelError(f"{model} has no tagger to predict tags; leave out --predicted-tags")
     return parser

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Collection, Generator, Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from itertools import tee
 from typing import TYPE_CHECKING
 
@@ -15,6 +16,7 @@ from easyfirst.cli.outputs import Target, Writer
 from easyfirst.cli.parquet_output import make_writer
 from easyfirst.cli.sources import SentenceFiles, TextFiles
 from easyfirst.counting import count
+from easyfirst.errors import ConfigError
 from easyfirst.treebank.columns import TAGSETS
 
 if TYPE_CHECKING:
@@ -42,6 +44,8 @@ class Settings:
     constraints: bool = False
     keep_heads: bool = False
     valid: bool = True
+    beam: int = 1
+    n_best: int = 1
     batch_size: int = 256
 
     def pieces(
@@ -65,21 +69,33 @@ class Settings:
         self, parser: Parser, given: SentenceFiles, threads: int, known: ConstraintsOf | None
     ) -> Iterator[Parse]:
         """Parse sentences. With predicted tags the parser does not see theirs, and the parses have them again."""
+        parse_all = partial(
+            parser.pipe,
+            batch_size=self.batch_size,
+            threads=threads,
+            constraints=known,
+            beam=self.beam,
+            n_best=self.n_best,
+        )
         if not self.predicted_tags or parser.tagger is None:
-            yield from parser.pipe(given, batch_size=self.batch_size, threads=threads, constraints=known)
+            yield from parse_all(given)
             return
         sentences, originals = tee(given)
-        untagged = map(parser.tagger.untagged, sentences)
-        parses = parser.pipe(untagged, batch_size=self.batch_size, threads=threads, constraints=known)
-        for parse, original in zip(parses, originals, strict=True):
-            yield replace(parse, sentence=original)
+        for parse, original in zip(parse_all(map(parser.tagger.untagged, sentences)), originals, strict=True):
+            others = tuple(replace(each, sentence=original) for each in parse.alternatives)
+            yield replace(parse, sentence=original, alternatives=others)
 
     def _texts(
         self, parser: Parser, given: TextFiles, writer: Writer, threads: int
     ) -> Generator[tuple[bytes, Sequence[Parse]], None, None]:
         texts, sources = tee(given)
         documents = parser.read(
-            (each.text for each in texts), batch_size=self.batch_size, threads=threads, one_sentence=given.by_line
+            (each.text for each in texts),
+            batch_size=self.batch_size,
+            threads=threads,
+            one_sentence=given.by_line,
+            beam=self.beam,
+            n_best=self.n_best,
         )
         is_first = False
         for document, source in zip(documents, sources, strict=True):
@@ -96,6 +112,20 @@ def _write_sentences(
     for number, parse in enumerate(parses):
         yield writer.sentence(parse, given.before(number), given.text(number)), (parse,)
     yield writer.end(given.rest()), ()
+
+
+def check_search(beam: int, n_best: int, target: Target, *, constraints: bool, keep_heads: bool) -> None:
+    """Raise an error for a beam that cannot be, or that other options exclude."""
+    from easyfirst.inputs import check_beam  # which imports NumPy
+
+    check_beam(beam, n_best)
+    if beam > 1 and (constraints or keep_heads):
+        option = "--keep-heads" if keep_heads else "--constraints"
+        raise ConfigError(f"{option} restricts the greedy parser only; leave it out, or leave out --beam")
+    if n_best > 1 and target is Target.parquet:
+        raise ConfigError(
+            "--n-best is for CoNLL-U, JSON and drawn trees: a row of Parquet has one; choose another --to"
+        )
 
 
 class Tally:

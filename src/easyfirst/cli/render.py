@@ -15,6 +15,7 @@ from typing import Annotated
 from typer import Argument, Option
 
 from easyfirst.cli import options
+from easyfirst.cli.constituency import draw_trees, is_brackets, read_trees
 from easyfirst.cli.files import STANDARD, Files
 from easyfirst.cli.formats import by_suffix
 from easyfirst.cli.outputs import check_output, open_output, writes_terminal
@@ -85,8 +86,11 @@ def render(
     ] = None,
     theme: Annotated[Theme, Option(help="The background of an svg; auto: the viewer's preference.")] = Theme.auto,
     show: options.Show = None,
+    constituency: Annotated[
+        bool, Option("--constituency", help="Draw phrases: the input is brackets, as .ptb and .mrg files always are.")
+    ] = False,
 ) -> None:
-    """Draw the trees of CoNLL-U files.
+    """Draw the trees of CoNLL-U files, or of brackets.
 
     ArcConf= and Step= in MISC become colours and numbers. An SVG holds one sentence: if there are several, choose one
     with --sentence, or write them to a directory as 1.svg, 2.svg and so on (-o DIR/). Other formats hold any number.
@@ -99,6 +103,7 @@ def render(
       easyfirst render trees.conllu --to svg -o pictures/
       easyfirst render trees.conllu --to html --show lemma,feats -o trees.html
       easyfirst parse --text "The fox jumps." --to conllu | easyfirst render --to latex
+      easyfirst render trees.ptb --sentence 3 -o third.svg
     """
     target = target or by_suffix(output, SUFFIXES) or Picture.terminal
     is_directory = target is Picture.svg and output is not None and output != STANDARD and _is_directory(output)
@@ -107,6 +112,11 @@ def render(
     if width is not None and target in (Picture.svg, Picture.html) and width < MIN_WIDTH:
         raise InputError(f"--width {width} is too little for {target.value}; give {MIN_WIDTH:g} pixels or more")
     shown = None if show is None else read_columns(show)
+    if constituency or any(map(is_brackets, inputs or ())):
+        trees = list(islice(read_trees(inputs or [], encoding), (sentence or 1) - 1, sentence))
+        with open_output(output) as stream:
+            stream.write(draw_trees(trees, target.value, theme.value).encode(errors="replace"))
+        return
     files = Files(inputs or [], encoding)
     files.announce()
     drawings: Iterable[Drawing] = map(partial(Drawing.of, show=shown), files.sentences())

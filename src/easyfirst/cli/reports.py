@@ -189,6 +189,8 @@ class ParserReport(PartReport):
         if metrics["dev"] is not None:
             full, ud = metrics["dev"]["full"], metrics["dev"]["ud"]
             result = f"  dev UAS {full['UAS']:.2f} LAS {full['LAS']:.2f} (UD LAS {ud['LAS']:.2f})"
+            if (phrases := metrics["dev"].get("constituents")) is not None:
+                result = f"  dev UAS {full['UAS']:.2f} LAS {full['LAS']:.2f} F1 {phrases['F1']:.2f}"
             result += "  best so far" if is_best else ""
         self._report.note(
             f"epoch {metrics['epoch']}/{self._n_epochs}  loss {metrics['loss']:.3f}  "

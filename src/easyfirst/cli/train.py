@@ -15,17 +15,19 @@ from easyfirst.cli.options import ModelOutput, Quiet, Threads
 from easyfirst.cli.reports import TrainingReport
 from easyfirst.counting import count
 from easyfirst.errors import ConfigError
+from easyfirst.model.bundled import find_model
 
 if TYPE_CHECKING:
+    from easyfirst.model.constituency_config import ConstituencyConfig
     from easyfirst.model.parser_config import ParserConfig
     from easyfirst.training.data import Job
     from easyfirst.training.pipeline import PipelineConfig
 
-TABLES = ("network", "training", "tagger", "tokenizer")
+TABLES = ("network", "training", "tagger", "tokenizer", "constituency")
 
 
 def train(
-    treebank: Annotated[Path, Argument(metavar="TRAIN", help="The treebank to learn from, in CoNLL-U.")],
+    treebank: Annotated[Path, Argument(metavar="TRAIN", help="The treebank to learn from, in CoNLL-U or in brackets.")],
     out: ModelOutput,
     dev: Annotated[
         Path | None, Option("--dev", metavar="FILE", help="Evaluate on this after each epoch and keep the best.")
@@ -42,9 +44,10 @@ def train(
         Option(
             metavar="NAME",
             help="A row of the paper's tables: bottom-up, htlstm or paper (the default of a parser alone); pipeline "
-            "(the default with a tagger); or strong.",
+            "(the default with a tagger); strong; or beam, to fine-tune the parser of --init for beam search.",
         ),
     ] = None,
+    init: Annotated[str | None, Option(metavar="MODEL", help="Train the parser of this model further.")] = None,
     tags: Annotated[
         str | None,
         Option(
@@ -78,6 +81,18 @@ def train(
             help="Build projective trees only, and skip training sentences with crossing arcs.",
         ),
     ] = False,
+    constituency: Annotated[
+        bool,
+        Option("--constituency", help="Learn constituency trees: TRAIN and --dev are in Penn-style brackets."),
+    ] = False,
+    strip: Annotated[
+        str | None,
+        Option(
+            metavar="WHAT",
+            help="With --constituency, what to remove from the trees: traces, functions (as in NP-SBJ), both with a "
+            "comma between, or none (the default).",
+        ),
+    ] = None,
     no_spaces: Annotated[
         bool, Option("--no-spaces", help="For the tokenizer: the treebank's language is written without spaces.")
     ] = False,
@@ -124,6 +139,8 @@ def train(
       easyfirst train train.conllu --dev dev.conllu --out my-parser --resume
       easyfirst train train.conllu --dev dev.conllu --out my-parser --projective
       easyfirst train train.conllu --dev dev.conllu --out small --set network.tree_dim=100
+      easyfirst train train.conllu --dev dev.conllu --out my-beam --init my-parser --preset beam
+      easyfirst train trees.ptb --dev dev.ptb --out my-trees --constituency --strip traces,functions
 
     DIR can be used as a model after the parser's first epoch; until then, --overwrite leaves the old model in place.
     DIR/training/metrics.jsonl has a line for each epoch. With --resume, the same command continues a training that was
@@ -152,6 +169,9 @@ def train(
     tables["training"] |= {"crossing": NO_CROSSING} if projective else {}
     tables["training"] |= {name: value for name, value in options.items() if value is not None}
     tables["network"] |= {} if tags is None else {"tags": tags}
+    trees = _constituency(tables["constituency"], strip, is_given=constituency)
+    if trees is not None and not _has_tagger(parts, out):
+        tables["network"] = {"tags": "xpos", **tables["network"]}  # the tags of brackets
     if seed is not None:
         tables |= {part: {"seed": seed, **tables[part]} for part in ("tagger", "tokenizer")}
     _check_embeddings(embeddings, freeze=freeze_embeddings, limit=max_embeddings, bits=embedding_bits)
@@ -161,6 +181,8 @@ def train(
         raise ConfigError("--no-dev and --dev cannot be combined; choose one of them")
     name = preset or ("pipeline" if _has_tagger(parts, out) else "paper")
     config = make_config(name, network=tables["network"], training=tables["training"])
+    _check_init(init, name, parts, changes_network=bool(tables["network"]))
+    config = replace(config, constituency=trees)
 
     from easyfirst.training.data import Job  # only after the settings are checked: PyTorch starts slowly
 
@@ -174,6 +196,8 @@ def train(
         licence=licence,
         text=text,
         holds_out=not no_dev,
+        init=None if init is None else find_model(init),
+        constituency=trees,
     )
     pipeline = _pipeline(job, config, tables, parts, gold_tags=gold_tags, no_spaces=no_spaces)
     pipeline = replace(pipeline, folds=folds, jobs=jobs, processes=processes)
@@ -186,6 +210,30 @@ def train(
 def _has_tagger(parts: str, out: Path) -> bool:
     """Return whether the model will have a tagger: it is trained now, or was before."""
     return parts == "all" or "tagger" in parts or (out / "tagger" / "config.json").is_file()
+
+
+def _check_init(init: str | None, preset: str, parts: str, *, changes_network: bool) -> None:
+    if init is None and preset == "beam":
+        raise ConfigError("the preset beam trains a parser further; name its model with --init")
+    if init is not None and parts != "parser":
+        raise ConfigError("--init is for the parser alone; leave out --parts")
+    if init is not None and changes_network:
+        raise ConfigError("--init keeps the network of the model; leave out --tags and --set network.*")
+
+
+def _constituency(settings: dict[str, Any], strip: str | None, *, is_given: bool) -> ConstituencyConfig | None:
+    """Return the settings of ``--constituency``, or None without it."""
+    if not is_given:
+        if strip is not None or settings:
+            named = "--strip" if strip is not None else f"--set constituency.{next(iter(settings))}"
+            raise ConfigError(f"{named} is for constituency trees; add --constituency")
+        return None
+    from easyfirst.model.constituency_config import ConstituencyConfig
+    from easyfirst.model.settings import build_settings
+
+    if strip is not None and "strip" in settings:
+        raise ConfigError("--strip and --set constituency.strip cannot be combined; choose one of them")
+    return build_settings(ConstituencyConfig(), settings | ({} if strip is None else {"strip": strip}), "constituency.")
 
 
 def _check_embeddings(path: Path | None, *, freeze: bool, limit: int | None, bits: int) -> None:
@@ -288,8 +336,7 @@ def _run(job: Job, pipeline: PipelineConfig, report: TrainingReport, *, resume: 
         report.note(f"stopped; {hint}")
         raise
     if "parser" in histories and not report.has_trained_parser:
-        n = len(histories["parser"])
-        report.note(f"already trained for {count(n, 'epoch')}; raise --epochs to continue")
+        report.note(f"already trained for {count(len(histories['parser']), 'epoch')}; raise --epochs to continue")
     if not (out / "config.json").is_file():
         there = [part for part in ("tokenizer", "tagger") if (out / part / "config.json").is_file()]
         places = ", ".join(f"the {part} is in {out / part}" for part in there)

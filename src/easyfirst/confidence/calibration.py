@@ -13,7 +13,7 @@ from typing import Any
 
 from easyfirst.json_values import number, numbers, table, whole_number
 
-ARC_EXTRAS, ROOT_EXTRAS, LABEL_EXTRAS, TREE_FEATURES = 4, 2, 1, 2
+ARC_EXTRAS, ROOT_EXTRAS, LABEL_EXTRAS, TREE_FEATURES, FOUND_FEATURES = 4, 2, 1, 2, 2
 """The numbers of features; for arcs, root and labels those besides the segments of the margin."""
 
 
@@ -48,6 +48,18 @@ class FittedOn:
 
 
 @dataclass(frozen=True, slots=True)
+class BeamCalibration:
+    """What turns the scores of the trees that a beam finds into probabilities."""
+
+    temperature: float
+    """Scores are divided by it before their softmax."""
+    found: Logistic
+    """The regression for whether the right tree is among them."""
+    width: int
+    """The width of the beam that it was fitted with."""
+
+
+@dataclass(frozen=True, slots=True)
 class Calibration:
     """Regressions for correct arcs, correct roots, correct relations of correct arcs, and correct trees."""
 
@@ -59,14 +71,18 @@ class Calibration:
     root_label: float
     """The probability that the relation of a correct root is correct."""
     fitted_on: FittedOn
+    beam: BeamCalibration | None = None
+    """For the trees of a beam, if it was fitted."""
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain values for JSON."""
-        return asdict(self)
+        return {name: value for name, value in asdict(self).items() if value is not None}
 
     @classmethod
     def from_dict(cls, values: Mapping[str, Any]) -> Calibration:
         """Undo :meth:`to_dict`; raise a :class:`ValueError` if something is missing or of the wrong type."""
+        values = dict(values)
+        beam = values.pop("beam", None)
         table(values, "it", keys=("scales", "arc", "root", "label", "tree", "root_label", "fitted_on"))
         scales = table(values["scales"], "scales", keys=("margins", "label_margins", "doubt"))
         facts = table(values["fitted_on"], "fitted_on", keys=("file", "sentences", "words", "tags"))
@@ -87,7 +103,17 @@ class Calibration:
                 whole_number(facts["words"], "words"),
                 str(facts["tags"]),
             ),
+            beam=None if beam is None else _beam(beam),
         )
+
+
+def _beam(values: object) -> BeamCalibration:
+    beam = table(values, "beam", keys=("temperature", "found", "width"))
+    temperature = number(beam["temperature"], "temperature")
+    if temperature <= 0:
+        raise ValueError("temperature must be above 0")
+    found = _logistic(beam["found"], FOUND_FEATURES, "found")
+    return BeamCalibration(temperature, found, whole_number(beam["width"], "width"))
 
 
 def _knots(values: object, name: str) -> tuple[float, ...]:

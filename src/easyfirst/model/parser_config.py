@@ -1,7 +1,7 @@
 """The parser's settings: the sizes of its network, how it is trained, and the presets.
 
 The defaults are the paper's hyper-parameters. The presets are named after the rows of its results tables, except for
-``strong``, which goes beyond the paper.
+``pipeline``, ``strong`` and ``beam``, which go beyond the paper.
 """
 
 from __future__ import annotations
@@ -14,12 +14,16 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from easyfirst.errors import ConfigError
+from easyfirst.model.constituency_config import ConstituencyConfig
 from easyfirst.model.settings import MAX_LAYERS, MAX_SIZE, build_settings, check_training, require, require_range
 from easyfirst.nn.members import MAX_MEMBERS
 from easyfirst.nn.rnn import CELLS
 from easyfirst.treebank.lifting import HEAD, SCHEMES
 
 NO_CROSSING = "none"
+MAX_BEAM = 64
+"""The widest beam: with it, a sentence of 100 words takes about 110 MB."""
+BEAM = "beam"  # the preset that trains a parser further
 TAGS: Mapping[str, tuple[str, ...]] = {  # the columns of each choice
     "none": (),
     "upos": ("upos",),
@@ -81,6 +85,7 @@ class TrainingConfig:
     use_dynamic_oracle: bool = True  # False: follow the best correct action, so the parser never sees its own errors
     explore_prob: float = 0.1  # p_aug: the probability of following a wrong action inside the margin
     margin: float = 1.0
+    beam: int = 1  # above 1: learn from whole derivations, found by a beam of this width, instead of single actions
     update_after: int = 50  # update the weights after more than this many margin violations
     batch_sentences: int = 0  # update the weights after so many sentences; 0: as in the paper, by `update_after`
     word_dropout: float = 0.25  # alpha: a word seen n times becomes unknown with probability alpha / (n + alpha)
@@ -102,6 +107,7 @@ class TrainingConfig:
         require(0 <= self.explore_prob <= 1, "explore_prob must be between 0 and 1")
         require(self.margin > 0, "margin must be positive")
         require(self.min_count >= 1, "min_count must be at least 1")
+        require_range(self, ["beam"], 1, MAX_BEAM)
         for name in ("update_after", "batch_sentences", "word_dropout", "attention"):
             require(getattr(self, name) >= 0, f"{name} must not be negative")
         choices = (*SCHEMES, NO_CROSSING)
@@ -116,12 +122,15 @@ class ParserConfig:
     network: NetworkConfig = field(default_factory=NetworkConfig)
     training: TrainingConfig = field(default_factory=TrainingConfig)
     members: int = 1  # the number of networks in the ensemble
+    constituency: ConstituencyConfig | None = None  # how its relations encode phrases; None: they do not
 
     def __post_init__(self) -> None:
         require_range(self, ["members"], 1, MAX_MEMBERS)
 
     def to_dict(self) -> dict[str, Any]:
-        return dataclasses.asdict(self)
+        """Return the settings as JSON values."""
+        values = dataclasses.asdict(self)
+        return values if self.constituency is not None else {k: v for k, v in values.items() if k != "constituency"}
 
     @classmethod
     def from_dict(cls, values: Mapping[str, Any]) -> ParserConfig:
@@ -131,13 +140,17 @@ class ParserConfig:
         network = build_settings(NetworkConfig(), known.pop("network", {}))
         training = build_settings(TrainingConfig(crossing=NO_CROSSING), known.pop("training", {}), "training.")
         preset, members = known.pop("preset", "paper"), known.pop("members", 1)
+        constituency = known.pop("constituency", None)
+        if constituency is not None:
+            constituency = build_settings(ConstituencyConfig(), constituency, "constituency.")
         if known:
-            raise ConfigError(f"unknown setting {sorted(known)[0]!r}; there are: preset, network, training, members")
+            names = "preset, network, training, members, constituency"
+            raise ConfigError(f"unknown setting {sorted(known)[0]!r}; there are: {names}")
         if not isinstance(preset, str):
             raise ConfigError("preset must be a string")
         if type(members) is not int:
             raise ConfigError(f"members must be of type int, not {reprlib.repr(members)}")
-        return cls(preset, network, training, members)
+        return cls(preset, network, training, members, constituency)
 
 
 PRESETS: Mapping[str, ParserConfig] = types.MappingProxyType(
@@ -163,6 +176,19 @@ PRESETS: Mapping[str, ParserConfig] = types.MappingProxyType(
             "strong",
             NetworkConfig(vector_dim=400, deep_bilstm=True, spelling_dim=48),
             TrainingConfig(epochs=12, min_count=2, freeze_external=True, attention=1.0, dropout=0.2, averaging=0.999),
+        ),
+        BEAM: ParserConfig(  # fine-tunes a parser for beam search; the network is that of the parser
+            BEAM,
+            training=TrainingConfig(
+                epochs=3,
+                beam=8,
+                batch_sentences=32,
+                learning_rate=0.0002,
+                freeze_external=True,
+                dropout=0.2,
+                final_rate=0.1,
+                averaging=0.99,
+            ),
         ),
     }
 )

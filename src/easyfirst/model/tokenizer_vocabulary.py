@@ -168,7 +168,7 @@ class TokenizerVocabulary:
         parts = {form: lengths for form, ways in sorted(seen.items()) if (lengths := _usual_parts(form, ways))}
         parts |= {form: lengths for form, lengths in _without_apostrophes(parts) if form not in seen}
         alphabet = numbered([SPACE, LINE_END, *often], len(CATEGORIES))
-        rewriting, cuts = Rewriting.of(rewritten), find_cut_words(paragraphs)
+        rewriting, cuts = Rewriting.of(rewritten), find_cut_words(paragraphs, known)
         whole = find_whole_words(paragraphs, known) if cuts is None or rewriting.rules else frozenset[str]()
         lengths = SentenceLengths.of([len(sentence) for p in paragraphs for sentence in p.sentences])
         return cls(alphabet, rewriting, has_inner_spaces, parts, cuts, whole, lengths)

@@ -17,6 +17,7 @@ from easyfirst.treebank.raw_text import Paragraph
 APOSTROPHES = "'\N{RIGHT SINGLE QUOTATION MARK}`\N{ACUTE ACCENT}"
 NO_APOSTROPHES = str.maketrans("", "", APOSTROPHES)
 MIN_SEEN = 5  # the minimal number of occurrences of a word that is known whole
+MIN_RATIO = 4  # the cuts of a word at an apostrophe for each time it is whole, at least
 MIN_AGAIN = 0.75  # the share of cuts whose word is cut elsewhere too, above which only such words are cut
 MAX_JOINED = 0.1  # a language in which more tokens follow another letter by letter is written without spaces
 
@@ -93,9 +94,25 @@ def find_whole_words(paragraphs: Iterable[Paragraph], known: Mapping[str, int] |
     )
 
 
-def find_cut_words(paragraphs: Iterable[Paragraph]) -> frozenset[str] | None:
-    """Return the only words that may be cut between letters, in lower case and without apostrophes; None if any may."""
+def find_cut_words(paragraphs: Iterable[Paragraph], known: Mapping[str, int] | None = None) -> frozenset[str] | None:
+    """Return the only words that may be cut between letters, in lower case and without apostrophes; None if any may.
+
+    A word is one of them if the treebank cuts it between letters often, or more often than it is whole. If the treebank
+    cuts it only at an apostrophe, which may be left out, it must do so often, and the word must be rare as a whole: so
+    *couldnt* may be cut like *couldn't*, but not *doctors* like *doctor's*. ``known`` has the frequencies of words in
+    other text, which tell how often words are whole where the treebank is too small.
+    """
     found = _Evidence.of(paragraphs)
     n_again = sum(n for form, n in found.between_letters.items() if found.cut[form] > 1)
-    is_closed = found.has_spaces and n_again >= MIN_AGAIN * found.between_letters.total()
-    return frozenset(form for form in found.cut if all(map(is_letter, form))) if is_closed else None
+    if not found.has_spaces or n_again < MIN_AGAIN * found.between_letters.total():
+        return None
+    others = Counter[str]()
+    for form, n in (known or {}).items():
+        others[form.lower()] += n
+    share = found.whole.total() / max(others.total(), 1)
+
+    def may_be_cut(form: str) -> bool:
+        n_cut, n_all, n_whole = found.between_letters[form], found.cut[form], found.whole[form] + share * others[form]
+        return n_cut >= MIN_SEEN or n_cut > n_whole or (n_all >= MIN_SEEN and n_all >= MIN_RATIO * n_whole)
+
+    return frozenset(form for form in found.cut if all(map(is_letter, form)) and may_be_cut(form))

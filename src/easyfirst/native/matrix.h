@@ -147,9 +147,12 @@ static void product(const ef_matrix *M, ef_workspace *ws, int m, const float *co
                 const int rows = (n - at + tiles - tile - 1) / (tiles - tile);
                 const float *const *start = starts ? starts + begin + at : NULL;
                 float *const *to = out + begin + at;
-                const int32_t *const *integers = (const int32_t *const *)quantized + at;
-                if (memory) kernels[rows](M, panel, panels, integers, scales + at, start, to);
-                else FLOAT_KERNELS[rows](M, panel, panels, x + begin + at, start, to);
+                if (memory) {
+                    const int32_t *const *integers = (const int32_t *const *)quantized + at;
+                    kernels[rows](M, panel, panels, integers, scales + at, start, to);
+                } else {
+                    FLOAT_KERNELS[rows](M, panel, panels, x + begin + at, start, to);
+                }
                 at += rows;
             }
         }

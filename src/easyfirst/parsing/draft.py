@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Sequence
 from enum import Enum, auto
+from functools import cached_property
 
 import numpy as np
 
@@ -192,15 +193,26 @@ class Draft:
         rivals = [word for word in self._modifiers[self.heads[m]] if is_same(self.relations[word])]
         if len(rivals) == 1:
             return m
-        others = np.array([not is_same(name) for name in self._names])
+        others = self._others[is_same]
 
         def clearness(word: int) -> float:
-            if self.relations[word] not in self._numbers or not others.any():
+            number = self._numbers.get(self.relations[word])
+            if number is None or others is None:
                 return math.inf
-            scores = self._scores[word]
-            return min(self._margins[word], float(scores[self._numbers[self.relations[word]]] - scores[others].max()))
+            return min(self._margins[word], float(self._scores[word][number] - others[word]))
 
         return max(rivals, key=lambda word: (clearness(word), -word))
+
+    @cached_property
+    def _others(self) -> dict[Callable[[str], bool], dict[int, np.float32] | None]:
+        """For subjects and for objects, the best score of each word among relations of another kind; None if there are
+        no others. It is computed once, because a word can have hundreds of objects, which are compared pairwise."""
+        found: dict[Callable[[str], bool], dict[int, np.float32] | None] = {}
+        for is_same in (is_subject, is_object):
+            numbers = [number for number, name in enumerate(self._names) if not is_same(name)]
+            best = {word: scores[numbers].max() for word, scores in self._scores.items()} if numbers else None
+            found[is_same] = best
+        return found
 
     def _is_plain_nominal(self, m: int) -> bool:
         """Return whether a word is a nominal that is no predicate."""

@@ -22,9 +22,11 @@ from easyfirst.nn.parser_network import Network, networks_of
 from easyfirst.nn.sequences import Packing, longest_first
 from easyfirst.nn.words import encode_words
 from easyfirst.parsing.actions import Actions, Choose, easiest
+from easyfirst.parsing.beam import Measure, log_probabilities, sums
 from easyfirst.parsing.candidates import Candidates
 from easyfirst.parsing.derivation import Derivation
 from easyfirst.parsing.loop import Loop
+from easyfirst.parsing.n_best import Scored, best_derivations
 from easyfirst.parsing.workspace import Workspace
 from easyfirst.treebank.sentence import Sentence
 
@@ -90,6 +92,23 @@ class NumpyEngine:
             found.update(zip(batch, steps.split(*recorded, *names), strict=True))
         return [found[number] for number in range(len(sentences))]
 
+    def search(
+        self, sentences: Sequence[Sentence], width: int, measure: Measure = log_probabilities
+    ) -> list[list[Scored]]:
+        """Return the best derivations of each sentence that a beam of this width finds, which lead to different trees,
+        with the scores that the measure gives them."""
+        lengths = [len(sentence) for sentence in sentences]
+        found: dict[int, list[Scored]] = {}
+        max_words = MAX_BATCH_WORDS // (len(self._networks) * width)
+        for batch in longest_first(lengths, max_rows=max_words):
+            vectors = self.encode([sentences[number] for number in batch])
+            of_batch = vectors, [lengths[number] for number in batch]
+            names = self._vocabulary.labels, self._vocabulary.root_relation
+            found.update(
+                zip(batch, best_derivations(self._loop.members, *of_batch, width, measure, *names), strict=True)
+            )
+        return [found[number] for number in range(len(sentences))]
+
     def encode(self, sentences: Sequence[Sentence]) -> npt.NDArray[np.float32]:
         """Return v_i of each word by every member, side by side."""
         return encode_sentences(self._vocabulary, self._networks, sentences)
@@ -107,6 +126,11 @@ def encode_sentences(
             found = [encode_words(NUMPY, network.words, ids, packing) for network in networks]
             parts.append(found[0] if len(found) == 1 else np.concatenate(found, axis=1))
     return np.concatenate(parts)
+
+
+def measure_of(config: ParserConfig) -> Measure:
+    """Return the measure of hypotheses that suits how a parser was trained."""
+    return sums if config.training.beam > 1 else log_probabilities
 
 
 class MarginRecorder:

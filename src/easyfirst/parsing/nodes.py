@@ -110,6 +110,22 @@ class Nodes:
         rows = np.append(rows, len(self.c) - 1)
         return Nodes(self.member, self.c[rows], self.projections[rows], [part[:, rows] for part in self.parts])
 
+    def with_room(self, n_rows: int) -> Nodes:
+        """Copy all rows into a larger table, whose other rows are not initialised."""
+        n = len(self.c)
+        c, projections = (np.empty((n_rows, array.shape[1]), array.dtype) for array in (self.c, self.projections))
+        parts = [np.empty((2, n_rows, part.shape[2]), part.dtype) for part in self.parts]
+        c[:n], projections[:n] = self.c, self.projections
+        for part, old in zip(parts, self.parts, strict=True):
+            part[:, :n] = old
+        return Nodes(self.member, c, projections, parts)
+
+    def copy(self, rows: Ints, to: Ints) -> None:
+        """Copy rows to others."""
+        self.c[to], self.projections[to] = self.c[rows], self.projections[rows]
+        for part in self.parts:
+            part[:, to] = part[:, rows]
+
     def score(self, windows: Ints) -> Floats:
         """Return what this network adds to the scores of pairs: (n, n_slots) rows -> (n, 2 * n_relations)."""
         hidden = self._sum_projections(windows * len(self.slots) + self.slots)

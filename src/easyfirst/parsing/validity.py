@@ -178,7 +178,8 @@ def mark_parts(tagged: Sentence, given: Sentence, heads: Sequence[int], relation
     for i in parts:
         lemmas[i] = given.lemmas[i]
         feats[i] = given.feats[i]
-    for i in {heads[i] - 1 for i in parts} if tagged.feats != given.feats else ():
+    is_predicted = (tagged.feats, tagged.lemmas) != (given.feats, given.lemmas)  # features may all be predicted as none
+    for i in {heads[i] - 1 for i in parts} if is_predicted else ():
         if given.feats[i] == "_":
             marked = sorted((features(feats[i]) | {"Typo": "Yes"}).items(), key=lambda pair: pair[0].lower())
             feats[i] = "|".join(f"{name}={value}" for name, value in marked)

@@ -74,12 +74,16 @@ class Document:
     def to_conllu(self, *, name: str = "text", confidence: bool = False) -> str:
         """Return all sentences as CoNLL-U. MISC has the position of each token, ``TokenRange=start:end``, and with
         ``confidence`` the probabilities of arcs and labels, as in :meth:`Parse.to_bytes`. ``name`` is the id of the
-        document; the sentences are ``name-1``, ``name-2``, ..."""
+        document; the sentences are ``name-1``, ``name-2``, ... A sentence has all of its ``n_best`` trees."""
         if not re.fullmatch(r"[^\s/]+", name):
             raise InputError(f"the name of a document is {name!r}; it needs characters other than white space and /")
         headers = self.headers([f"{name}-{number}" for number in range(1, len(self) + 1)], name)
-        parses = (parse.to_conllu(confidence=confidence) for parse in self.sentences)
-        return "".join(header + parse for header, parse in zip(headers, parses, strict=True))
+        blocks: list[str] = []
+        for header, parse in zip(headers, self.sentences, strict=True):
+            for each in parse.n_best:
+                block = header + each.to_conllu(confidence=confidence)
+                blocks.append(block if each.ranking is None else each.ranking.annotate(block.encode()).decode())
+        return "".join(blocks)
 
     def headers(self, names: Sequence[str | None], name: str | None = None) -> Iterator[str]:
         """Yield the first comments of each sentence in CoNLL-U, given the ids of the sentences and that of the

@@ -16,7 +16,8 @@ from easyfirst.parsing.derivation import Attachment
 from easyfirst.render.drawing import Drawing
 from easyfirst.render.notebook import notebook_steps
 from easyfirst.render.steps import StepRow, draw_steps
-from easyfirst.results.parses import Parse, finite, shortened
+from easyfirst.results.parses import Parse, shortened
+from easyfirst.results.plain import finite
 from easyfirst.treebank.lifting import Label, Mark
 
 RUNNERS_UP = 3

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from easyfirst.confidence.calibration import Calibration
-from easyfirst.confidence.estimates import Confidence, confidence_of, require_confidence, rounded
+from easyfirst.confidence.estimates import Confidence, confidence_of, require_confidence
+from easyfirst.constituents.tree import Constituents
 from easyfirst.constraints.checking import hold
 from easyfirst.constraints.records import Constraints
 from easyfirst.meaning.subtrees import SubtreeEncoder, vectors_of
@@ -22,11 +22,13 @@ from easyfirst.render.drawing import Drawing
 from easyfirst.render.notebook import Display
 from easyfirst.render.svg import WIDTH, Theme
 from easyfirst.render.terminal import draw_tree
+from easyfirst.results.constituents import constituents_of
 from easyfirst.results.nltk_graphs import nltk_graph
 from easyfirst.results.notebook import parse_html, shown
 from easyfirst.results.pickling import pack_parse, restore_parse
+from easyfirst.results.plain import misc_of, parse_dict
+from easyfirst.results.rankings import Ranking
 from easyfirst.results.tables import Per, arrow_table, data_frame, parse_row
-from easyfirst.treebank.misc import ARC_CONFIDENCE, DECIDED, LABEL_CONFIDENCE, MOVED_FROM, STEP
 from easyfirst.treebank.sentence import Sentence, Word
 from easyfirst.treebank.tree import Tree
 
@@ -35,7 +37,6 @@ if TYPE_CHECKING:
     from spacy.vocab import Vocab
 
 SHORT = 10  # the words up to which all of a parse is shown
-_UNDECIDED = (None, None, None, None)  # the step, score and margins of the root
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -59,6 +60,10 @@ class Parse:
     """What the parser decided where that was changed afterwards to obey the rules of Universal Dependencies."""
     encoder: SubtreeEncoder | None = field(default=None, compare=False, metadata={"stored": False})
     """The encoder behind ``vectors``; it is neither pickled nor stored."""
+    ranking: Ranking | None = field(default=None, compare=False)
+    """The rank, the score and the probability of this tree, if it was found by a beam."""
+    alternatives: tuple[Parse, ...] = field(default=(), compare=False)
+    """The next best trees of the sentence, best first, if ``n_best`` asked for them. They have none themselves."""
 
     @classmethod
     def of(
@@ -114,8 +119,18 @@ class Parse:
         return restore_parse, pack_parse(self)
 
     @property
+    def n_best(self) -> tuple[Parse, ...]:
+        """This parse and its alternatives: the best trees of the sentence, best first."""
+        return (self, *self.alternatives)
+
+    @property
     def tree(self) -> Tree:
         return Tree(self.heads, self.relations)
+
+    @property
+    def constituents(self) -> Constituents | None:
+        """The constituency tree, if the model is one of constituency trees; else None. Decoded anew at each call."""
+        return constituents_of(self)
 
     @property
     def vectors(self) -> Floats:
@@ -255,76 +270,27 @@ class Parse:
         confidence (null without a calibration), and the step, score and margins of the attachment (null for the root,
         and where there was no other action). With constraints, each word lists what was ``fixed``: ``head``,
         ``relation``. A word whose arc was moved because it crosses others has the head it was ``moved_from``. A word
-        that rules changed has what was ``decided``: ``head``, ``relation``, ``upos``."""
-        steps = self.steps
-        numbers = (array.tolist() for array in (steps.modifiers, steps.scores, steps.margins, steps.label_margins))
-        decided = {m: (step, *values) for step, (m, *values) in enumerate(zip(*numbers, strict=True), 1)}
-        confidence = self.confidence
-        words: list[dict[str, Any]] = []
-        tagged = self.tagged
-        for m, (word, head, relation) in enumerate(zip(tagged.words, self.heads, self.relations, strict=True), 1):
-            step, score, margin, label_margin = decided.get(m, _UNDECIDED)
-            words.append(
-                {
-                    "id": m,
-                    "form": word.form,
-                    "lemma": given(word.lemma),
-                    "upos": given(word.upos),
-                    "xpos": given(word.xpos),
-                    "feats": given(word.feats),
-                    "head": head,
-                    "relation": relation,
-                    "arc_confidence": rounded(confidence.arcs[m - 1]) if confidence else None,
-                    "label_confidence": rounded(confidence.labels[m - 1]) if confidence else None,
-                    "step": step,
-                    "score": None if score is None else round(score, 4),
-                    "margin": finite(margin),
-                    "label_margin": finite(label_margin),
-                }
-            )
-        if self.constraints is not None:
-            fixed = {"head": self.fixed_heads, "relation": self.fixed_relations}
-            for m, word in enumerate(words, 1):
-                word["fixed"] = [what for what, modifiers in fixed.items() if m in modifiers]
-        for m, head in self.moved.items():
-            words[m - 1]["moved_from"] = head
-        for word, *decided in self.changes:
-            words[word - 1]["decided"] = dict(zip(Change._fields[1:], decided, strict=True))
-        return {"confidence": rounded(confidence.tree) if confidence else None, "words": words}
+        that rules changed has what was ``decided``: ``head``, ``relation``, ``upos``. With a beam there are also the
+        ``rank``, ``score`` and ``probability`` of the tree and, with ``n_best``, its ``alternatives``. A
+        constituency model adds ``constituents``, the tree in brackets."""
+        return parse_dict(self)
 
     def to_bytes(self, *, deps: bool = False, tags: bool = False, confidence: bool = False) -> bytes:
         """Return the sentence as CoNLL-U, with this tree in HEAD and DEPREL; every other byte is as it was read.
 
         ``deps`` also copies the tree to DEPS, ``tags`` writes what was predicted to LEMMA, UPOS, XPOS and FEATS, and
         ``confidence`` adds ``ArcConf``, ``LabelConf`` and ``Step`` to MISC, ``MovedFrom`` if an arc was moved because
-        it crosses others, and ``Decided=head:relation`` where rules changed these. It needs a calibrated model."""
-        return self.annotated(deps=deps, tags=tags, confidence=confidence).to_bytes()
+        it crosses others, and ``Decided=head:relation`` where rules changed these. It needs a calibrated model.
+
+        A tree that was found by a beam has its rank, score and probability in comments: ``# parse_rank = 1``."""
+        block = self.annotated(deps=deps, tags=tags, confidence=confidence).to_bytes()
+        return block if self.ranking is None else self.ranking.annotate(block)
 
     def annotated(self, *, deps: bool = False, tags: bool = False, confidence: bool = False) -> Sentence:
-        """Return the sentence that :meth:`to_bytes` writes."""
+        """Return the sentence that :meth:`to_bytes` writes, without the comments on its rank."""
         sentence = self.tagged if tags else self.sentence
         sentence = sentence.with_tree(self.heads, self.relations, deps=deps)
-        return sentence.with_misc(self._misc(require_confidence(self.confidence))) if confidence else sentence
-
-    def _misc(self, confidence: Confidence) -> list[dict[str, str | None]]:
-        """Return the MISC values of each word; the root has no step."""
-        pairs, moved = zip(confidence.arcs, confidence.labels, strict=True), self.moved
-        cells: list[dict[str, str | None]] = [
-            {
-                ARC_CONFIDENCE: f"{rounded(arc):.4f}",
-                LABEL_CONFIDENCE: f"{rounded(label):.4f}",
-                STEP: None,
-                MOVED_FROM: str(moved[m]) if m in moved else None,
-                DECIDED: None,
-            }
-            for m, (arc, label) in enumerate(pairs, 1)
-        ]
-        for step, m in enumerate(self.steps.modifiers.tolist(), 1):
-            cells[m - 1][STEP] = str(step)
-        for change in self.changes:
-            if change.word in (*self.changed_heads, *self.changed_relations):
-                cells[change.word - 1][DECIDED] = f"{change.head}:{change.relation}"
-        return cells
+        return sentence.with_misc(misc_of(self, require_confidence(self.confidence))) if confidence else sentence
 
     def to_conllu(self, *, deps: bool = False, tags: bool = False, confidence: bool = False) -> str:
         """Return :meth:`to_bytes` as text."""
@@ -353,13 +319,3 @@ class Parse:
 def shortened(text: str) -> str:
     """Return the beginning of a long text."""
     return text if len(text) <= 40 else f"{text[:37]}..."
-
-
-def given(cell: str) -> str | None:
-    """Return the value of a cell for JSON; None if it is empty."""
-    return None if cell == "_" else cell
-
-
-def finite(value: float | None) -> float | None:
-    """Round a score or a margin for JSON, which has no infinity; None stays."""
-    return round(value, 4) if value is not None and math.isfinite(value) else None

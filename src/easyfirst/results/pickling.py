@@ -16,7 +16,10 @@ import numpy as np
 import numpy.typing as npt
 
 from easyfirst.confidence.calibration import Calibration
+from easyfirst.constraints.records import Constraints
 from easyfirst.parsing.derivation import Derivation
+from easyfirst.parsing.validity import Change
+from easyfirst.results.rankings import Ranking
 from easyfirst.text.sentences import sentences_of
 from easyfirst.treebank.pickling import TEXT_COLUMNS, pack_texts, unpack_texts
 from easyfirst.treebank.raw_text import Token
@@ -44,8 +47,7 @@ def pack_document(document: Document) -> tuple[Any, ...]:
     found = sentences_of(document.text, document.tokens)
     parses: list[tuple[Any, ...]] = []
     for parse, sentence in zip(document, found, strict=True):
-        columns = _changed(parse.sentence, sentence)
-        parses.append((parse.sentence if columns is None else columns, *_pack_tree(parse)))
+        parses.append((_changed_from(parse.sentence, sentence), *_pack_tree(parse)))
     return (document.text, _pack_tokens(document), parses)
 
 
@@ -56,19 +58,21 @@ def restore_document(text: str, packed: tuple[Any, ...], parses: Sequence[tuple[
     tokens = _restore_tokens(text, *packed)
     found: list[Parse] = []
     for sentence, (given, *tree) in zip(sentences_of(text, tokens), parses, strict=True):
-        given = given if isinstance(given, Sentence) else _with_changed(sentence, given)
-        found.append(_restore_tree(given, *tree))
+        found.append(_restore_tree(_with_changed_from(sentence, given), *tree))
     return Document(text, tuple(found), tokens)
 
 
 def _pack_tree(parse: Parse) -> tuple[Any, ...]:
     """Return all of a parse but its sentence."""
-    tagged = _changed(parse.tagged, parse.sentence)
+    tagged = _changed_from(parse.tagged, parse.sentence)
     relations = pack_texts(parse.relations)
     steps = _pack_steps(parse)
-    rest = (parse.calibration, parse.constraints, parse.changes)
-    known = rest[: 3 if parse.changes else 2 if parse.constraints is not None else 1]
-    return (parse.tagged if tagged is None else tagged, _integers(parse.heads), relations, steps, *known)
+    # the trees of one sentence share its words
+    others = tuple((_changed_from(each.sentence, parse.sentence), *_pack_tree(each)) for each in parse.alternatives)
+    rest = (parse.calibration, parse.constraints, parse.changes, parse.ranking, others)
+    n_known = 5 if parse.ranking is not None else 3 if parse.changes else 2 if parse.constraints is not None else 1
+    known = rest[:n_known]
+    return (tagged, _integers(parse.heads), relations, steps, *known)
 
 
 def _restore_tree(
@@ -78,14 +82,20 @@ def _restore_tree(
     relations: Any,
     steps: tuple[Any, ...],
     calibration: Calibration | None = None,
-    *known: Any,
+    constraints: Constraints | None = None,
+    changes: tuple[Change, ...] = (),
+    ranking: Ranking | None = None,
+    others: Sequence[tuple[Any, ...]] = (),
 ) -> Parse:
     from easyfirst.results.parses import Parse
 
-    given = tagged if isinstance(tagged, Sentence) else _with_changed(sentence, tagged)
+    given = _with_changed_from(sentence, tagged)
     found = tuple(_read_integers(heads).tolist())
     labels: Any = unpack_texts(relations, len(found))
-    return Parse(sentence, found, labels, _restore_steps(found, labels, *steps), given, calibration, *known)
+    derivation = _restore_steps(found, labels, *steps)
+    rest = (calibration, constraints, changes)
+    alternatives = tuple(_restore_tree(_with_changed_from(sentence, of), *tree) for of, *tree in others)
+    return Parse(sentence, found, labels, derivation, given, *rest, ranking=ranking, alternatives=alternatives)
 
 
 def _pack_steps(parse: Parse) -> tuple[Any, ...]:
@@ -127,6 +137,16 @@ def _restore_steps(
     root = len(heads) * (len(heads) + 1) // 2 - int(order.sum(dtype=np.int64))
     last = relations[root - 1] if root_relation is None else root_relation
     return Derivation(of_steps, order, names, last, scores, margins, label_margins, relation_scores, marks)
+
+
+def _changed_from(sentence: Sentence, other: Sentence) -> Sentence | Changed:
+    """Return what makes a sentence of another one: the columns in which it differs, or all of it."""
+    columns = _changed(sentence, other)
+    return sentence if columns is None else columns
+
+
+def _with_changed_from(sentence: Sentence, changed: Sentence | Changed) -> Sentence:
+    return changed if isinstance(changed, Sentence) else _with_changed(sentence, changed)
 
 
 def _changed(sentence: Sentence, other: Sentence) -> Changed | None:

@@ -21,7 +21,8 @@ from easyfirst.render.bands import per_cent
 from easyfirst.render.html import content_rules, draw_section, page_script, page_style
 from easyfirst.render.markup import element, escape
 from easyfirst.results.explanations import Explanation
-from easyfirst.results.parses import Parse, finite, given
+from easyfirst.results.parses import Parse
+from easyfirst.results.plain import finite, given
 from easyfirst.server.answers import Answer
 from easyfirst.server.limits import Limits, RefusedError
 from easyfirst.server.parse_request import ParseRequest, request_texts, request_words

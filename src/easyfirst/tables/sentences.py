@@ -172,7 +172,12 @@ def _only(block: bytes, name: str) -> Sentence | None:
 def _with_columns(sentence: Sentence, row: Row) -> Sentence:
     """Return the sentence of verbatim bytes with the columns of the row, which may have been changed since."""
     forms, lemmas, upos, xpos, feats, heads, relations, deps, misc = row.columns
-    tree = sentence.with_tree([_number(head) for head in heads], [_text(label) for label in relations])
+    labels = [_text(label) for label in relations]
+    is_read = [label == old for label, old in zip(labels, sentence.relations, strict=True)]  # and needs no check
+    changed = [None if same else label for label, same in zip(labels, is_read, strict=True)]
+    tree = sentence.with_tree([_number(head) for head in heads], changed)
+    versions = zip(is_read, sentence.relations, tree.relations, strict=True)
+    tree = replace(tree, relations=tuple(old if same else new for same, old, new in versions))
     others = {"lemmas": lemmas, "upos": upos, "xpos": xpos, "feats": feats, "deps": deps, "misc": misc}
     cells = {name: tuple(map(_cell, values)) for name, values in others.items()}
     return replace(tree, forms=tuple(map(_cell, forms)), **cells)

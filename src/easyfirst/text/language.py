@@ -97,9 +97,10 @@ class Language:
                 n_letters = len(found)
                 strange = (x for x in found if x not in self.letters and x.lower() not in self.letters)
                 unknown += n * sum(1 for _ in strange)
-            if n_letters and not form[0].isupper():
+            is_frequent = normalised in self.frequent
+            if n_letters and (is_frequent or not form[0].isupper()):  # other words with a capital may be names
                 words += n
-                frequent += n * (normalised in self.frequent)
+                frequent += n * is_frequent
             letters += n * n_letters
         return Evidence(words, frequent, letters, unknown)
 

@@ -143,7 +143,8 @@ class Tagger:
         return lemmas
 
     def _new_lemma(self, form: str, best: Sequence[int], scores: Floats) -> str:
-        """Return the best lemma of a word by one of the best scripts. A lemma that is a known word is preferred."""
+        """Return the best lemma of a word by one of the best scripts. A lemma that is a known word is preferred. One
+        that differs only in case keeps that of names and addresses, as in *McConnell*."""
         vocabulary, vectors = self.model.vocabulary, self.model.vectors
         scripts = vocabulary.outputs["lemmas"]
         rows: Mapping[str, int] = {} if vectors is None else vectors.rows
@@ -158,7 +159,12 @@ class Tagger:
                 score += KNOWN_LEMMA * is_known
                 if score > best_score:
                     found, best_score = lemma, score
-        return found
+        return form if has_mixed_case(form) and found.lower() == form.lower() else found
+
+
+def has_mixed_case(form: str) -> bool:
+    """Return whether a word has capitals elsewhere than at its beginning, and not everywhere."""
+    return form[1:] != form[1:].lower() and form != form.upper()
 
 
 def is_emoji(form: str) -> bool:

@@ -13,6 +13,7 @@ import numpy as np
 
 from easyfirst.constraints.feasible import HeadSets, find_tree
 from easyfirst.errors import DataError
+from easyfirst.model.constituency_config import ConstituencyConfig
 from easyfirst.model.embeddings import Embeddings, external_table, first_embeddings, read_embeddings, scaled
 from easyfirst.model.lexicon import external_ids, normalise, tags_of
 from easyfirst.model.parser_config import TAGS
@@ -48,6 +49,8 @@ class Job:
     licence: str | None = None
     holds_out: bool = False  # without a dev treebank, hold out a tenth of the training treebank in its place
     text: Path | None = None  # plain text, whose frequent words the tokenizer learns
+    init: Path | None = None  # the model whose parser is trained further
+    constituency: ConstituencyConfig | None = None  # the treebanks are brackets; how they are encoded
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,8 +89,7 @@ class TrainingData:
     @classmethod
     def read(cls, job: Job, *, freeze_external: bool, needs_trees: bool = True) -> TrainingData:
         """Read the files of a job. ``needs_trees``: every dev sentence must have a complete tree."""
-        train = read_treebank(job.train, is_partial=True, skips=True)
-        dev = read_treebank(job.dev, is_partial=not needs_trees) if job.dev else None
+        train, dev = _read_treebanks(job, needs_trees=needs_trees)
         remarks: list[str] = []
         if train.skipped:
             remarks.append(f"warning: skipped sentences that are not trees: {len(train.skipped)}; {train.skipped[0]}")
@@ -170,6 +172,17 @@ class DataReport:
     dev_unknown_percent: float  # the share of dev words that do not occur in training
     vectors: int | None  # the number of external vectors; None without such vectors
     vectors_percent: float  # the share of training words that have an external vector
+
+
+def _read_treebanks(job: Job, *, needs_trees: bool) -> tuple[Treebank, Treebank | None]:
+    """Read the training treebank and the dev treebank."""
+    if job.constituency is not None:
+        from easyfirst.training.constituency import read_constituency_treebank  # which imports this module
+
+        train = read_constituency_treebank(job.train, job.constituency)
+        return train, read_constituency_treebank(job.dev, job.constituency, train) if job.dev else None
+    train = read_treebank(job.train, is_partial=True, skips=True)
+    return train, read_treebank(job.dev, is_partial=not needs_trees) if job.dev else None
 
 
 def read_treebank(path: str | PathLike[str], *, is_partial: bool = False, skips: bool = False) -> Treebank:

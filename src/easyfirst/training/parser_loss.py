@@ -18,9 +18,10 @@ from easyfirst.nn import scorer
 from easyfirst.nn.parser_network import Network, network_of
 from easyfirst.nn.sequences import Packing
 from easyfirst.nn.words import encode_words
-from easyfirst.parsing.batch_exploration import make_exploration
+from easyfirst.parsing.batch_exploration import Exploration, make_exploration
 from easyfirst.parsing.exploration import Attachments, Policy, Violations
 from easyfirst.training.attention import Attention
+from easyfirst.training.beam_exploration import BeamExploration
 from easyfirst.training.corpus import ParserBatch
 from easyfirst.training.torch_namespace import TORCH, dropout
 from easyfirst.training.tree_encoder import TreeEncoder
@@ -45,9 +46,13 @@ class ParserLoss:
         self._config, self._rng = config, rng
         self._network = network_of(parameters, rnn=config.network.rnn)
         arrays = {name: tensor.detach().numpy() for name, tensor in parameters.items()}
-        settings = config.training
+        settings, network = config.training, network_of(arrays, rnn=config.network.rnn)
         policy = Policy(settings.margin, settings.explore_prob, settings.use_dynamic_oracle)
-        self._exploration = make_exploration(network_of(arrays, rnn=config.network.rnn), policy, rng)
+        self._exploration: Exploration
+        if settings.beam > 1:
+            self._exploration = BeamExploration(network, settings.beam, settings.margin)
+        else:
+            self._exploration = make_exploration(network, policy, rng)
         self._attention = Attention.of(parameters) if config.training.attention else None
 
     def weights_changed(self) -> None:

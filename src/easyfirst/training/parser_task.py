@@ -15,7 +15,9 @@ from typing import Any
 import numpy as np
 from torch import Tensor
 
+from easyfirst.confidence.calibration import Calibration
 from easyfirst.confidence.fitting import calibrate
+from easyfirst.confidence.tree_lists import FITTED_WIDTH, TreeList, with_beam
 from easyfirst.model.card import CardFacts, DataFacts, write_card
 from easyfirst.model.card_updates import store_calibration
 from easyfirst.model.parser_config import NO_CROSSING, ParserConfig, TrainingConfig
@@ -32,14 +34,18 @@ from easyfirst.model.part import installed_version
 from easyfirst.model.settings import within_budget
 from easyfirst.native.backend import Backend
 from easyfirst.nn.arrays import Floats, Ints
+from easyfirst.parsing.derivation import Derivation
+from easyfirst.parsing.engine import NumpyEngine, measure_of
 from easyfirst.parsing.engine_choice import make_engine
 from easyfirst.parsing.finishing import finish
+from easyfirst.results.constituents import constituent_f1
 from easyfirst.results.parses import Parse
 from easyfirst.training.attention import initial_attention
 from easyfirst.training.checkpoint import require_same
 from easyfirst.training.corpus import ParserCorpus, unknown_probabilities
 from easyfirst.training.crossing import LiftedSentences
 from easyfirst.training.data import DataReport, Job, TrainingData, describe
+from easyfirst.training.initial_model import init_checksum, initial_model
 from easyfirst.training.parser_loss import NONE, ParserLoss
 from easyfirst.training.processes import ALONE, Group
 from easyfirst.training.run_folders import save_with_parts
@@ -93,23 +99,16 @@ class ParserTask:
         lifted = LiftedSentences(data.parser_sentences)
         if training.crossing != NO_CROSSING:
             lifted = LiftedSentences.of(data.parser_sentences, training.crossing)
-        self.vocabulary = ParserVocabulary.of(
-            lifted.sentences,
-            tag_kinds=config.network.tag_kinds,
-            external=data.external_words,
-            min_count=config.training.min_count,
-            reads_characters=config.network.spelling_dim > 0,
-            crossing=lifted.crossing,
-        )
+        self.rng = np.random.default_rng(config.training.seed)
+        if job.init is None:
+            self.vocabulary, self.arrays = self._new_parser(lifted)
+        else:
+            self.vocabulary, self.arrays = initial_model(job.init, lifted)
         self.report = describe(data.train, lifted, data.dev, self.vocabulary)
         self.corpus = ParserCorpus(lifted.sentences, self.vocabulary)
-        self.rng = np.random.default_rng(config.training.seed)
-        table = data.external_table
-        sizes = sizes_of(self.vocabulary, table.shape if table is not None else None)
-        self.arrays = initial_parser(config.network, sizes, self.rng, external=table)
         self.frozen = frozenset({EXTERNAL} if config.training.freeze_external else ())
-        vector_dim = config.network.vector_dim
-        second = initial_attention(vector_dim, sizes.relations, self.rng) if self.settings.attention else {}
+        vector_dim, n_relations = config.network.vector_dim, len(self.vocabulary.relations)
+        second = initial_attention(vector_dim, n_relations, self.rng) if self.settings.attention else {}
         self.arrays |= second
         self.auxiliary = frozenset(second)
         self.violation_rate = 1.0  # the running mean of violations per word; untrained, every word counts as one
@@ -119,6 +118,21 @@ class ParserTask:
         self._aim = CAUTION if group.size == 1 else BOLDNESS
         self._licence = job.licence
         self._scores: Scores | None = None
+
+    def _new_parser(self, lifted: LiftedSentences) -> tuple[ParserVocabulary, dict[str, Floats]]:
+        """Return the vocabulary of the training sentences, and initial values."""
+        config, data = self.config, self.data
+        vocabulary = ParserVocabulary.of(
+            lifted.sentences,
+            tag_kinds=config.network.tag_kinds,
+            external=data.external_words,
+            min_count=config.training.min_count,
+            reads_characters=config.network.spelling_dim > 0,
+            crossing=lifted.crossing,
+        )
+        table = data.external_table
+        sizes = sizes_of(vocabulary, table.shape if table is not None else None)
+        return vocabulary, initial_parser(config.network, sizes, self.rng, external=table)
 
     def steps(self, parameters: Mapping[str, Tensor]) -> Iterator[Step]:
         """Yield one epoch of batches whose sizes follow the rate of violations."""
@@ -167,7 +181,7 @@ class ParserTask:
         if self.data.dev is None:
             return None
         sentences, scorer = self.data.dev.sentences, Scorer()
-        derivations = make_engine(arrays, self.config, self.vocabulary, Backend.exact()).derive(sentences)
+        derivations = self._parse(arrays, sentences)
         for gold, derivation in zip(sentences, derivations, strict=True):
             heads, relations = finish(derivation)
             scorer.add(
@@ -179,11 +193,25 @@ class ParserTask:
             )
         self._scores = scores = scorer.scores()
         conventions = {"ud": scores.ud, "conllx": scores.conllx, "full": scores.full}
-        return {name: {"UAS": round(part.uas, 3), "LAS": round(part.las, 3)} for name, part in conventions.items()}
+        found: dict[str, Any] = {
+            name: {"UAS": round(part.uas, 3), "LAS": round(part.las, 3)} for name, part in conventions.items()
+        }
+        if self.config.constituency is not None:
+            found["constituents"] = {"F1": round(constituent_f1(sentences, derivations), 3)}
+        return found
+
+    def _parse(self, arrays: Mapping[str, Floats], sentences: Sequence[Sentence]) -> list[Derivation]:
+        """Parse in the way that is trained, greedily or with a beam."""
+        if self.settings.beam == 1:
+            return make_engine(arrays, self.config, self.vocabulary, Backend.exact()).derive(sentences)
+        found = NumpyEngine.of(arrays, self.config, self.vocabulary).search(
+            sentences, self.settings.beam, measure_of(self.config)
+        )
+        return [best.derivation for best, *_ in found]
 
     def criterion(self, scores: Mapping[str, Any]) -> float:
-        """Return the LAS of all words."""
-        return scores["full"]["LAS"]
+        """Return the LAS of all words, or the F1 of phrases."""
+        return scores["full"]["LAS"] if self.config.constituency is None else scores["constituents"]["F1"]
 
     def save(self, arrays: Mapping[str, Floats], epoch: int) -> None:
         """Write the model with these weights. Its card has the scores of the last evaluation."""
@@ -201,12 +229,30 @@ class ParserTask:
             derivations = engine.derive(dev.sentences)
             parses = [Parse.of(s, s, derivation) for s, derivation in zip(dev.sentences, derivations, strict=True)]
             tags = "predicted" if self.data.has_predicted_tags else "given"
-            store_calibration(self.job.out, *calibrate(parses, dev.sentences, file=dev.path, tags=tags))
+            calibration, reliability = calibrate(parses, dev.sentences, file=dev.path, tags=tags)
+            calibration = with_beam(calibration, self._tree_lists(model, calibration))
+            store_calibration(self.job.out, calibration, reliability)
+
+    def _tree_lists(self, model: ParserModel, calibration: Calibration) -> Iterator[TreeList]:
+        """Yield the trees that a beam finds for the dev sentences whose gold trees are complete."""
+        assert self.data.dev is not None
+        sentences = [sentence for sentence in self.data.dev.sentences if None not in sentence.heads]
+        engine = NumpyEngine.of(model.arrays, model.config, model.vocabulary)
+        found = engine.search(sentences, FITTED_WIDTH, measure_of(model.config))
+        for sentence, trees in zip(sentences, found, strict=True):
+            parses = [Parse.of(sentence, sentence, tree.derivation) for tree in trees]
+            yield TreeList.of(parses, [tree.score for tree in trees], sentence, calibration)
 
     def facts(self) -> dict[str, Any]:
         """Return settings, data checksums, violation rate and licence."""
         state = {"violation_rate": self.violation_rate, "licence": self._licence}
-        return {"config": self.config.to_dict(), "data": self.data.fingerprint, **state}
+        return {"config": self.config.to_dict(), "data": self._fingerprint, **state}
+
+    @property
+    def _fingerprint(self) -> dict[str, str | None]:
+        """The checksums of the data and of the model that training starts from."""
+        start = {} if self.job.init is None else {"init": init_checksum(self.job.init)}
+        return {**self.data.fingerprint, **start}
 
     def restore(self, facts: Mapping[str, Any]) -> None:
         """Restore violation rate and licence. Settings and data must be the same, but for when training ends."""
@@ -214,7 +260,7 @@ class ParserTask:
         ending = {name: getattr(self.settings, name) for name in ENDING}
         saved = replace(saved, training=replace(saved.training, **ending))
         require_same("settings", saved.to_dict(), self.config.to_dict())
-        require_same("data", facts["data"], self.data.fingerprint)
+        require_same("data", facts["data"], self._fingerprint)
         self.violation_rate = facts["violation_rate"]
         self._licence = self.job.licence or facts.get("licence")
 

@@ -26,6 +26,7 @@ from easyfirst.native.backend import Backend
 from easyfirst.text.tagging import Tagger
 from easyfirst.training.checkpoint import has_checkpoint
 from easyfirst.training.data import DataReport, Job, TrainingData, Treebank
+from easyfirst.training.initial_model import with_initial_model
 from easyfirst.training.jackknife import FoldProgress, check_folds, jackknife
 from easyfirst.training.lock import sole_training
 from easyfirst.training.parser_task import ParserTask
@@ -102,6 +103,9 @@ def train_pipeline(
     freezes = shares or config.parser.training.freeze_external
     data = TrainingData.read(job, freeze_external=freezes, needs_trees=PARSER in config.parts)
     config = replace(config, parser=_parser_config(config, data))
+    if job.init is not None:
+        parser, data = with_initial_model(job.init, config.parser, data)
+        config = replace(config, parser=parser)
     data = _checked(job.out, config, data)
     for remark in (*data.remarks, *_remarks_on_spaces(config, data)):
         progress.note(remark)

@@ -11,13 +11,14 @@ from collections.abc import Mapping
 from dataclasses import fields
 from typing import Any, cast
 
-from easyfirst.confidence.calibration import Calibration, FittedOn, Logistic, Scales
+from easyfirst.confidence.calibration import BeamCalibration, Calibration, FittedOn, Logistic, Scales
 from easyfirst.constraints.records import Bracket, Constraints, FixedHead, FixedRelation, ForbiddenArc
 from easyfirst.errors import DataError
 from easyfirst.parsing.derivation import Derivation
 from easyfirst.parsing.validity import Change
 from easyfirst.results.documents import Document
 from easyfirst.results.parses import Parse
+from easyfirst.results.rankings import Ranking
 from easyfirst.treebank.lifting import Mark
 from easyfirst.treebank.raw_text import Token
 from easyfirst.treebank.sentence import Lines, Sentence, SurfaceToken
@@ -29,6 +30,7 @@ _CLASSES: tuple[Any, ...] = (
     *(Document, Token, Parse, Sentence, SurfaceToken, Lines, Derivation, Mark, Change),
     *(Calibration, Scales, Logistic, FittedOn),
     *(Constraints, FixedHead, FixedRelation, ForbiddenArc, Bracket),
+    *(Ranking, BeamCalibration),
 )
 _NUMBERS: dict[Any, int] = {each: number for number, each in enumerate(_CLASSES, 1)}
 _FIELDS: dict[Any, tuple[str, ...]] = {

@@ -1,0 +1,1 @@
+"""Constituency trees as data: brackets, heads, encodings as dependency trees, and scores. Standard library only."""
