@@ -28,7 +28,9 @@ from tests.small_models import TREEBANK, small_model
 
 ROOT = Path(__file__).resolve().parent.parent
 USER_PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
-DEVELOPER_PAGES = sorted((ROOT / "docs" / "development").rglob("*.md"))
+DEVELOPER_PAGES = sorted(
+    path for folder in ("development", "reference") for path in (ROOT / "docs" / folder).glob("*.md")
+)
 MARKS = {
     *("first command", "second command", "while the server runs", "not run by the tests"),
     *("run by the tests of Ray", "run by the tests of Spark", "run by the tests of Pyodide"),
@@ -163,11 +165,14 @@ def test_programs_follow_commands() -> None:
 
 @pytest.mark.parametrize("page", USER_PAGES, ids=name_of)
 def test_every_option_it_names_exists(page: Path) -> None:
-    verbs = typer.main.get_command(build_app()).commands.values()  # type: ignore[attr-defined]
+    group = typer.main.get_command(build_app())
+    own = {option for parameter in group.params for option in parameter.opts}
+    verbs = group.commands.values()  # type: ignore[attr-defined]
     parameters = [parameter for verb in verbs for parameter in verb.params]
     options = {option for parameter in parameters for option in (*parameter.opts, *parameter.secondary_opts)}
-    options.update(OPTION.findall((ROOT / "examples" / "pyodide" / "build.py").read_text(encoding="utf-8")))
-    assert set(OPTION.findall(page.read_text(encoding="utf-8"))) <= {*options, "--help", "--version"}
+    for program in (ROOT / "examples" / "pyodide" / "build.py", *(ROOT / "bench" / "campaign").glob("*.py")):
+        options.update(OPTION.findall(program.read_text(encoding="utf-8")))
+    assert set(OPTION.findall(page.read_text(encoding="utf-8"))) <= {*options, *own, "--help"}
 
 
 def test_the_toy_treebank_is_where_the_tutorial_says() -> None:

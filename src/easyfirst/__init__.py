@@ -53,6 +53,7 @@ if TYPE_CHECKING:
     from easyfirst.treebank.tree import Tree
 
 __version__ = "0.3.0.dev0"
+"""The version of this package."""
 
 _NAMES = {
     "confidence.estimates": ("Confidence",),

@@ -17,8 +17,10 @@ class DataError(EasyFirstError):
     def __init__(self, message: str, *, source: str | None = None, line: int | None = None) -> None:
         place = ":".join(str(part) for part in (source, line) if part is not None)
         super().__init__(f"{place}: {message}" if place else message)
-        self.source = source
-        self.line = line
+        self.source: str | None = source
+        """The name of the file, if there is one."""
+        self.line: int | None = line
+        """The number of the line, if it is known."""
 
 
 class ModelError(EasyFirstError):
@@ -44,5 +46,5 @@ class ConstraintError(DataError):
         self, message: str, *, source: str | None = None, line: int | None = None, conflict: tuple[object, ...] = ()
     ) -> None:
         super().__init__(message, source=source, line=line)
-        self.conflict = conflict
+        self.conflict: tuple[object, ...] = conflict
         """A minimal conflict: dropping any one of these makes the rest satisfiable (or a whole cycle)."""

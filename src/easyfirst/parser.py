@@ -120,8 +120,10 @@ class Parser(Portable):
         self._model = model
         self._validity = Validity.of(model.vocabulary, None if tagger is None else tagger.rank) if valid else None
         self._engine = engine or make_engine(model.arrays, model.config, model.vocabulary)
-        self.tokenizer = tokenizer
-        self.tagger = tagger
+        self.tokenizer: Tokenizer | None = tokenizer
+        """The tokenizer; None if the model has none."""
+        self.tagger: Tagger | None = tagger
+        """The tagger; None if the model has none."""
 
     def __call__(self, text: str, *, threads: int = 1, beam: int = 1, n_best: int = 1) -> Document:
         """Parse a text of any length. ``threads``, ``beam`` and ``n_best`` as for :meth:`parse`; a single text is
@@ -157,6 +159,7 @@ class Parser(Portable):
 
     @property
     def config(self) -> ParserConfig:
+        """The settings of the network and of its training."""
         return self._model.config
 
     @property

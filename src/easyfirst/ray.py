@@ -4,7 +4,7 @@
 >>> texts = ray.data.read_parquet("texts")  # doctest: +SKIP
 >>> easyfirst.ray.parse(texts, column="text").write_parquet("parsed")  # doctest: +SKIP
 
-It needs ``pip install "easyfirst[ray]"``.
+It needs the extra ``ray``.
 """
 
 from __future__ import annotations

@@ -4,7 +4,7 @@
 >>> texts = spark.read.parquet("texts")  # doctest: +SKIP
 >>> easyfirst.spark.parse(texts, "text").write.parquet("parsed")  # doctest: +SKIP
 
-It needs ``pip install "easyfirst[spark]"`` and Java 17.
+It needs the extra ``spark`` and Java 17.
 """
 
 from __future__ import annotations

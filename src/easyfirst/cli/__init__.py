@@ -138,7 +138,6 @@ def build_app() -> typer.Typer:
         help=HELP,
         callback=_options,
         no_args_is_help=True,
-        add_completion=False,
         rich_markup_mode=None,
         pretty_exceptions_enable=False,
         context_settings={"help_option_names": ["-h", "--help"]},

@@ -62,10 +62,12 @@ Encoding = Annotated[
     ),
 ]
 ModelName = Annotated[
-    str, Option("--model", "-m", help="The name of a model ('easyfirst models' lists them) or a directory.")
+    str,
+    Option("--model", "-m", metavar="NAME", help="The name of a model ('easyfirst models' lists them) or a directory."),
 ]
 OutputFile = Annotated[
-    str | None, Option("--output", "-o", help="The file to write, all at once at the end; default: stdout.")
+    str | None,
+    Option("--output", "-o", metavar="FILE", help="The file to write, all at once at the end; default: stdout."),
 ]
 ModelOutput = Annotated[Path, Option("--out", "-o", metavar="DIR", help="The directory of the new model.")]
 Overwrite = Annotated[bool, Option("--overwrite", help="Replace a model that is in DIR.")]

@@ -84,6 +84,7 @@ class Constraints:
     """
 
     items: tuple[Constraint, ...] = ()
+    """The constraints one by one."""
 
     @classmethod
     def of(

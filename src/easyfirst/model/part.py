@@ -136,7 +136,7 @@ def _read_settings(path: Path, kind: str) -> tuple[dict[str, Any], str]:
     if version > FORMAT_VERSION:
         raise ModelError(
             f"{path.parent} was written by a newer version of easyfirst ({writer}; format {version}, this one reads "
-            f"up to {FORMAT_VERSION}); upgrade: pip install --upgrade easyfirst"
+            f"up to {FORMAT_VERSION}); upgrade easyfirst"
         )
     return values, str(writer)
 

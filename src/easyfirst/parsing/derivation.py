@@ -20,9 +20,13 @@ class Attachment:
     step: int
     """From 1: the first step is the decision the parser found easiest."""
     head: int
+    """The word that the modifier is attached to."""
     modifier: int
+    """The word that is attached, and leaves the pending list."""
     relation: str
+    """The relation of the modifier to its head."""
     score: float
+    """The score of the action."""
     margin: float
     """How far the action's score was above that of the best action that would have changed the arc.
 

@@ -51,8 +51,11 @@ class Change(NamedTuple):
     word: int
     """Counted from 1."""
     head: int
+    """The head it had."""
     relation: str
+    """The relation it had."""
     upos: str
+    """The universal part-of-speech tag it had."""
 
 
 class Tree(NamedTuple):

@@ -31,7 +31,9 @@ class Document:
     """A parsed text. Iterate over it to get its sentences: ``for parse in document``."""
 
     text: str
+    """The text as it was given."""
     sentences: tuple[Parse, ...]
+    """The parses of its sentences."""
     tokens: tuple[tuple[Token, ...], ...]
     """The tokens of each sentence: their positions in the text, and the words they consist of (several for a multiword
     token). There is nothing but white space between tokens."""
@@ -48,12 +50,15 @@ class Document:
         return cls(paragraph.text, (parse,), paragraph.sentences)
 
     def __len__(self) -> int:
+        """Return the number of sentences."""
         return len(self.sentences)
 
     def __iter__(self) -> Iterator[Parse]:
+        """Iterate over the sentences."""
         return iter(self.sentences)
 
     def __getitem__(self, number: int) -> Parse:
+        """Return a sentence, counted from 0."""
         return self.sentences[number]
 
     def __repr__(self) -> str:

@@ -85,7 +85,9 @@ class Explanation:
     """A parse, step by step."""
 
     parse: Parse
+    """The parse that is explained."""
     steps: tuple[Explained, ...]
+    """The steps, in order."""
 
     @classmethod
     def of(cls, parse: Parse, observer: Observer) -> Explanation:

@@ -48,6 +48,7 @@ class Parse:
     heads: tuple[int, ...]
     """The head of each word: its id, counted from 1, or 0 for the root, of which there is exactly one."""
     relations: tuple[str, ...]
+    """The relation of each word to its head."""
     steps: Derivation = field(compare=False)
     """The arrays behind ``derivation``."""
     tagged: Sentence = field(compare=False)
@@ -96,6 +97,7 @@ class Parse:
         return cls(sentence, heads, relations, steps, tagged, calibration, constraints, changes, encoder)
 
     def __len__(self) -> int:
+        """Return the number of words."""
         return len(self.heads)
 
     def __repr__(self) -> str:
@@ -125,6 +127,7 @@ class Parse:
 
     @property
     def tree(self) -> Tree:
+        """The tree, which answers questions about heads, subtrees and paths."""
         return Tree(self.heads, self.relations)
 
     @property

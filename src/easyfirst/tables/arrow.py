@@ -89,7 +89,7 @@ def check_columns(schema: Any, source: str | None = None) -> None:
     version = metadata.get(VERSION_KEY, b"1").decode(errors="replace")
     if not version.isdecimal() or int(version) > VERSION:
         message = f"the table was written by a newer version of easyfirst (schema {version}, this one reads {VERSION})"
-        raise DataError(f"{message}; upgrade: pip install --upgrade easyfirst", source=source)
+        raise DataError(f"{message}; upgrade easyfirst", source=source)
     if "form" in schema.names and not has_sentences(schema):
         kind = schema.field("form").type
         message = f"the column form is of type {kind}; make it a list of the words of each sentence"

@@ -102,6 +102,7 @@ class TreeEncoder(Described, nn.Module):
         return EncoderModel(self.config, self.relations, arrays)
 
     def extra_repr(self) -> str:
+        """Return the description that PyTorch prints."""
         return describe(self.config, self.relations)
 
     def forward(self, trees: Iterable[TreeLike], vectors: Tensor) -> Tensor:

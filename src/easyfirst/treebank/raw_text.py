@@ -26,8 +26,11 @@ class Token(NamedTuple):
     """A token and its position in a text: ``text[start:end]``."""
 
     start: int
+    """The position of its first character."""
     end: int
-    words: tuple[str, ...]  # the syntactic words; more than one for a multiword token
+    """The position after its last character."""
+    words: tuple[str, ...]
+    """The syntactic words; more than one for a multiword token."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -27,14 +27,23 @@ class Word:
     """One word line of CoNLL-U; its ID is its position in the sentence, counted from 1."""
 
     form: str
+    """The word as it is written."""
     lemma: str = "_"
+    """The lemma; like the other columns, ``_`` if there is none."""
     upos: str = "_"
+    """The universal part-of-speech tag."""
     xpos: str = "_"
+    """The tag of the treebank's own tagset."""
     feats: str = "_"
+    """The features, such as ``Case=Nom|Number=Sing``."""
     head: int | None = None
+    """The ID of the head, 0 for the root; None if it is not known."""
     relation: str | None = None
+    """The relation to the head; None if it is not known."""
     deps: str = "_"
+    """The enhanced dependencies."""
     misc: str = "_"
+    """Everything else, such as ``SpaceAfter=No``."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,21 +90,36 @@ class Sentence:
     """A sentence: one value per word in each column. Heads are word IDs counted from 1; 0 is the root."""
 
     forms: tuple[str, ...]
+    """The words as they are written."""
     lemmas: tuple[str, ...]
+    """The lemmas; like the other columns, ``_`` where there is none."""
     upos: tuple[str, ...]
+    """The universal part-of-speech tags."""
     xpos: tuple[str, ...]
+    """The tags of the treebank's own tagset."""
     feats: tuple[str, ...]
+    """The features of each word."""
     heads: tuple[int | None, ...]
+    """The head of each word; None where it is not known."""
     relations: tuple[str | None, ...]
+    """The relation of each word to its head; None where it is not known."""
     deps: tuple[str, ...]
+    """The enhanced dependencies of each word."""
     misc: tuple[str, ...]
+    """Everything else about each word."""
     _: KW_ONLY
     multiword: tuple[SurfaceToken, ...] = ()
-    comments: tuple[str, ...] = ()  # each from its # on
-    source: str | None = None  # the name of the file it comes from
-    line: int | None = None  # the line of its first comment or token there
-    lines: Lines | None = None  # None: it was not read from CoNLL-U
-    prefix: bytes = b""  # the bytes before it that belong to no sentence
+    """The multiword tokens."""
+    comments: tuple[str, ...] = ()
+    """The comment lines, each from its ``#`` on."""
+    source: str | None = None
+    """The name of the file it comes from."""
+    line: int | None = None
+    """The line of its first comment or token there."""
+    lines: Lines | None = None
+    """The lines it was read from; None if it was not read from CoNLL-U."""
+    prefix: bytes = b""
+    """The bytes before it in the file that belong to no sentence."""
 
     @classmethod
     def from_words(
@@ -141,6 +165,7 @@ class Sentence:
         return cls(*columns, multiword=multiword, comments=comments)
 
     def __len__(self) -> int:
+        """Return the number of words."""
         return len(self.forms)
 
     def __repr__(self) -> str:
@@ -149,6 +174,7 @@ class Sentence:
 
     @property
     def columns(self) -> Columns:
+        """All columns, from the forms to MISC."""
         return _columns_of(self)
 
     @property

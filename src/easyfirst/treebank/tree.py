@@ -29,7 +29,9 @@ class Tree:
     """
 
     heads: tuple[int, ...]
+    """The head of each word, 0 for the root."""
     relations: tuple[str, ...]
+    """The relation of each word to its head."""
 
     def __post_init__(self) -> None:
         n = len(self.heads)
@@ -42,6 +44,7 @@ class Tree:
                 raise InputError(f"word {m} has head {head} in a tree of {count(n, 'word')}")
 
     def __len__(self) -> int:
+        """Return the number of words."""
         return len(self.heads)
 
     @property

@@ -233,7 +233,7 @@ class TestErrors:
         path = tmp_path / "x.parquet"
         table = sentence_table(corpus(1))
         pq.write_table(table.replace_schema_metadata({VERSION_KEY: b"2"}), path)
-        message = "written by a newer version of easyfirst (schema 2, this one reads 1); upgrade: pip install --upgrade"
+        message = "written by a newer version of easyfirst (schema 2, this one reads 1); upgrade easyfirst"
         assert message in self.refused(path)
 
     def test_columns(self, tmp_path: Path) -> None:
