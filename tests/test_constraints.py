@@ -110,7 +110,7 @@ def test_a_stream_gives_what_comes_before_the_mistake(parser: Parser) -> None:
     ("given", "message"),
     [
         ([], "there are constraints for only 0 sentences"),
-        ([None], "there are constraints for only 1 sentences"),
+        ([None], "there are constraints for only 1 sentence;"),
         ([None] * 3, "there are constraints for more than 2 sentences"),
         (Constraints.of(heads={1: 2}), "the constraints are for one sentence only"),
         ([{1: 2}, None], "the constraints on a sentence are of type dict"),

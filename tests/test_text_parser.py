@@ -74,7 +74,7 @@ class TestDocuments:
     @given(st.lists(st.text(max_size=40), max_size=4))
     @settings(max_examples=40)
     def test_no_character_is_lost(self, nlp: Parser, texts: list[str]) -> None:
-        texts = [text.encode(errors="replace").decode() for text in texts]
+        texts = [text.encode(errors="replace").decode().replace("\0", "") for text in texts]
         for text, document in zip(texts, nlp.read(texts), strict=True):
             place = 0
             for token in (token for tokens in document.tokens for token in tokens):
@@ -189,6 +189,8 @@ class TestMisuse:
             nlp(["a", "b"])  # type: ignore[arg-type]
         with pytest.raises(InputError, match=r"give a list of texts: \[text\]"):
             nlp.read("text")
+        with pytest.raises(InputError, match=r"text 2 has a NUL character \(U\+0000\) in it, at character 1; take"):
+            list(nlp.read(["a", "b\0"]))
         with pytest.raises(InputError, match="text 2 is of type int"):
             list(nlp.read(["a", 3]))  # type: ignore[list-item]
         with pytest.raises(InputError, match="batch_size is 0"):

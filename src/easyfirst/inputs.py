@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from typing import Any, NamedTuple, TypeAlias, TypeVar, cast
 
 from easyfirst.constraints.arguments import ConstraintsOf, check_type
@@ -137,16 +137,22 @@ def check_tags(
         raise InputError(f"{message}; give {words}, or use {other_model}")
 
 
+def known_tags(kind: str, vocabulary: ParserVocabulary) -> Collection[str]:
+    """Return the tags of a kind that a model knows. To one with universal tags, these are all universal tags."""
+    known = vocabulary.tags[kind].keys()
+    return UNIVERSAL if kind == "upos" and known <= UNIVERSAL else known
+
+
 def with_known_tagsets(sentence: Sentence, tag_kinds: Sequence[str], vocabulary: ParserVocabulary) -> Sentence:
     """Return a sentence without the UPOS or XPOS tags, if they are of these kinds and the model knows less than half of
     them: they are of another tagset, in which tags that look the same may have another meaning, so they are predicted.
-    To a model with universal tags, all of these count as known. Features and lemmas stay."""
+    Features and lemmas stay."""
     changed: dict[str, list[str]] = {}
     for kind in (kind for kind in tag_kinds if kind in TAGSETS):
-        tags, known = tags_of(sentence, kind), vocabulary.tags.get(kind)
-        if known is None or not set(tags) - known.keys() - {"_"}:
+        tags = tags_of(sentence, kind)
+        if kind not in vocabulary.tags or not set(tags) - vocabulary.tags[kind].keys() - {"_"}:
             continue
-        tagset = UNIVERSAL if kind == "upos" and known.keys() <= UNIVERSAL else known
+        tagset = known_tags(kind, vocabulary)
         given = [tag for tag in tags if tag != "_"]
         if 2 * sum(tag in tagset for tag in given) < len(given):
             changed[kind] = ["_"] * len(tags)
@@ -170,10 +176,13 @@ def prepare_from_text(sentence: Sentence, constraints: ConstraintsOf | None, voc
 
 
 def texts_only(texts: Iterable[object]) -> Iterator[str]:
-    """Pass texts through; raise an :class:`InputError` at anything else."""
+    """Pass texts through; raise an :class:`InputError` at anything else, and at a text with a NUL in it."""
     for number, text in enumerate(texts, 1):
         if not isinstance(text, str):
             raise InputError(f"text {number} is of type {type(text).__name__}; give texts")
+        if "\0" in text:
+            place = f"at character {text.index(chr(0)):,}"
+            raise InputError(f"text {number} has a NUL character (U+0000) in it, {place}; take it out")
         yield text
 
 

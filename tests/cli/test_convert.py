@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import sys
 from pathlib import Path
 
@@ -106,6 +107,17 @@ def test_confidence_goes_to_misc(run: Run) -> None:
     assert with_confidence.stdout == b"1\tfox\t_\t_\t_\t_\t0\troot\t_\tA|ArcConf=0.9877|LabelConf=1.0000\n\n"
 
 
+def test_the_confidence_is_where_parse_writes_it(run: Run, tmp_path: Path) -> None:
+    text = ("parse", "-q", "--text", "The fox doesn't jump.")
+    expected = run(*text, "--confidence", "--to", "conllu").stdout
+    assert b"SpaceAfter=No|TokenRange=16:20|ArcConf=" in expected
+    assert run(*text, "-o", tmp_path / "a.jsonl").returncode == 0
+    found = run("convert", tmp_path / "a.jsonl", "--confidence", "--to", "conllu").stdout
+    keys = [re.findall(rb"(\w+)=", line.split(b"\t")[9]) for line in found.splitlines() if b"\t" in line]
+    expected_lines = [line for line in expected.splitlines() if b"\t" in line]
+    assert keys == [re.findall(rb"(?!Step)\b(\w+)=", line.split(b"\t")[9]) for line in expected_lines]
+
+
 @pytest.mark.parametrize(
     ("line", "message"),
     [
@@ -116,7 +128,7 @@ def test_confidence_goes_to_misc(run: Run) -> None:
         (b'{"words": [{}]}', "<stdin>:2: word 1 has no form"),
         (b'{"words": [{"form": 1}]}', "<stdin>:2: form of word 1 must be a string, not 1"),
         (b'{"words": [{"form": "a", "head": -1}]}', "<stdin>:2: head of word 1 must be a whole number from 0"),
-        (b'{"words": [{"form": "a", "head": 5}]}', "<stdin>:2: head of word 1 is 5 in a sentence of 1 words"),
+        (b'{"words": [{"form": "a", "head": 5}]}', "<stdin>:2: head of word 1 is 5 in a sentence of 1 word"),
         (b'{"words": [{"form": "a", "head": 99999999999}]}', "<stdin>:2: head of word 1 is 99999999999"),
         (
             b'{"words": [{"form": "a\\ud800"}]}',

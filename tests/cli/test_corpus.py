@@ -117,6 +117,14 @@ def test_an_output_never_has_the_name_of_an_input_beside_it(stem: str, suffix: s
             assert made != name
 
 
+@pytest.mark.parametrize("options", [[], ["--resume"]])
+def test_an_output_that_someone_else_has_written(run: Run, text_model: Path, corpus: Path, options: list[str]) -> None:
+    (corpus.parent / "a.conllu").write_bytes(b"gold")
+    done = run("parse", "-m", text_model, corpus / "a.txt", "-d", corpus.parent, *options)
+    assert (done.returncode, b"was not written by" in done.stderr) == (1, True)
+    assert (corpus.parent / "a.conllu").read_bytes() == b"gold"
+
+
 class TestRefusals:
     """What is refused before any work: nothing is written, and the exit code is 2."""
 
@@ -141,11 +149,6 @@ class TestRefusals:
     def test_an_output_that_is_an_input(self, refused: Callable[..., str], corpus: Path) -> None:
         assert "would replace the input" in refused(corpus / "b.conllu", "-d", corpus)
         assert "both the input and --out-dir" in refused(corpus, "-d", corpus)
-
-    def test_an_output_that_someone_else_has_written(self, refused: Callable[..., str], corpus: Path) -> None:
-        (corpus.parent / "a.conllu").write_bytes(b"gold")
-        assert "was not written by" in refused(corpus / "a.txt", "-d", corpus.parent)
-        assert "was not written by" in refused(corpus / "a.txt", "-d", corpus.parent, "--resume")
 
     def test_a_directory_without_files(self, refused: Callable[..., str], corpus: Path) -> None:
         (corpus / "empty").mkdir()

@@ -41,7 +41,7 @@ class TestReplacing:
         before = tree(out, records=True)
         for options in ([], ["--resume"]):
             code, message = parse(tmp_path / "two", "-d", out, *options)
-            assert (code, tree(out, records=True)) == (2, before)
+            assert (code, tree(out, records=True)) == (1, before)
             assert f"a.conllu is the output for another file, {tmp_path / 'one' / 'a.txt'}; move it away" in message
             assert "--overwrite" in message
         assert parse(tmp_path / "two", "-d", out, "--overwrite")[0] == 0
@@ -77,8 +77,8 @@ class TestReplacing:
         path.write_bytes(gzip.compress(corrected) if zipped else corrected)
         for options in ([], ["--resume"]):
             code, message = parse(source, "-d", tmp_path / "out", *options)
-            assert code == 2
-            assert f"{path} has changed since 'easyfirst parse' wrote it; move it away" in message
+            assert code == 1
+            assert f"error: {source}: {path} has changed since 'easyfirst parse' wrote it; move it away" in message
         path.write_bytes(content)  # the time alone does not matter
         os.utime(path, (1, 1))
         assert parse(source, "-d", tmp_path / "out", "--resume")[1].startswith("nothing to do")
@@ -87,13 +87,41 @@ class TestReplacing:
         assert parse(source, "-d", tmp_path / "out", "--resume", "--overwrite")[0] == 0
         assert path.read_bytes() == content
 
+    @pytest.mark.parametrize("options", [[], ["--resume"], ["--resume", "-q"]])
+    def test_an_output_that_is_kept_does_not_stop_other_files(
+        self, parse: Parse, tmp_path: Path, options: list[str]
+    ) -> None:
+        for name in "abc":
+            (tmp_path / f"{name}.txt").write_bytes(TEXT)
+        out = tmp_path / "out"
+        assert parse(tmp_path / "a.txt", tmp_path / "b.txt", "-d", out)[0] == 0
+        (out / "b.conllu").write_bytes(b"corrected")
+        code, message = parse(*(tmp_path / f"{name}.txt" for name in "abc"), "-d", out, *options)
+        assert (code, set(tree(out))) == (1, {"a.conllu", "b.conllu", "c.conllu"})
+        assert (out / "b.conllu").read_bytes() == b"corrected"
+        hint = "move it away, choose another --out-dir, or replace it with --overwrite"
+        reason = f"error: {tmp_path / 'b.txt'}: {out / 'b.conllu'} has changed since 'easyfirst parse' wrote it; {hint}"
+        assert reason in message.splitlines()
+        assert message.endswith(f"1 of {2 if options else 3} files failed\n")
+        code, message = parse(*(tmp_path / f"{name}.txt" for name in "abc"), "-d", out, "--resume")  # only b is left
+        done = "nothing to do: 2 files complete from an earlier run"
+        assert (code, message.splitlines()) == (1, [done, reason, "1 of 1 file failed"])
+
+    def test_a_directory_in_the_place_of_an_output(self, parse: Parse, tmp_path: Path) -> None:
+        for name in "ab":
+            (tmp_path / f"{name}.txt").write_bytes(TEXT)
+        (tmp_path / "out" / "a.conllu").mkdir(parents=True)
+        code, message = parse(tmp_path / "a.txt", tmp_path / "b.txt", "-d", tmp_path / "out", "--overwrite")
+        assert (code, set(tree(tmp_path / "out"))) == (1, {"b.conllu"})
+        assert f"{tmp_path / 'out' / 'a.conllu'} is a directory, so an output of this name cannot be" in message
+
     def test_a_file_in_the_place_of_an_output_that_failed(self, parse: Parse, tmp_path: Path) -> None:
         (tmp_path / "a.txt").write_bytes(BAD)
         assert parse(tmp_path / "a.txt", "-d", tmp_path / "out")[0] == 1
         (tmp_path / "out" / "a.conllu").write_bytes(b"gold")
         (tmp_path / "a.txt").write_bytes(TEXT)
         code, message = parse(tmp_path / "a.txt", "-d", tmp_path / "out")
-        assert (code, "has changed since" in message) == (2, True)
+        assert (code, "has changed since" in message) == (1, True)
         assert (tmp_path / "out" / "a.conllu").read_bytes() == b"gold"
 
     def test_an_output_stays_if_its_input_fails_later(self, parse: Parse, tmp_path: Path) -> None:

@@ -70,7 +70,33 @@ def test_errors_name_line_and_offset(texts: list[str], encoding: str) -> None:
     assert error.value.source == "file"
 
 
+@pytest.mark.parametrize("encoding", ["utf-16-le", "utf-16-be"])
+@pytest.mark.parametrize("text", ["ab", "a\nb", "The fox jumps.\nIt sleeps.", "x\n\n\ny"])
+def test_utf_16_without_a_mark_is_recognised(text: str, encoding: str) -> None:
+    with pytest.raises(DataError, match=f"every second byte is null, as in UTF-16; .* use --encoding {encoding}"):
+        converted(text.encode(encoding))
+
+
+@pytest.mark.parametrize("content", [b"a\0b c.", b"\0a", b"a\0", b"\0", b"\0\0\0\0\0", b"a\0b\0c d", b"a\0\n" * 2])
+def test_other_null_bytes_are_not_utf_16(content: bytes) -> None:
+    assert converted(content) == content  # what decodes a line raises the error
+
+
 class TestCommands:
+    @pytest.mark.parametrize("options", [[], ["--from", "lines"], ["--from", "tokens"], ["--encoding", "latin-1"]])
+    def test_a_nul_in_a_text(self, run: Run, text_model: Path, options: list[str]) -> None:
+        error = _error(run("parse", "-m", text_model, *options, stdin=b"The fox.\na\0b c.\n"))
+        assert error.startswith("error: <stdin>:2: this line has a NUL character (U+0000) in it; take it out")
+
+    def test_a_nul_in_conllu(self, run: Run, text_model: Path) -> None:
+        error = _error(run("parse", "-m", text_model, stdin=ROWS.replace(b"no", b"n\0o")))
+        assert error.startswith("error: <stdin>:2: this line has a NUL character (U+0000) in it; take it out")
+
+    def test_a_nul_in_json(self, run: Run) -> None:
+        content = b'{"words": [{"form": "a\\u0000b"}]}\n'
+        error = _error(run("convert", "--from", "json", "--to", "conllu", stdin=content))
+        assert error.startswith("error: <stdin>:1: the row has a NUL character (U+0000) in it; ")
+
     @pytest.mark.parametrize("encoding", ["latin-1", "cp1252", "utf-16-le", "UTF_16", "shift-jis"])
     def test_text(self, run: Run, text_model: Path, tmp_path: Path, encoding: str) -> None:
         text = TEXT.encode(encoding, errors="ignore").decode(encoding)

@@ -53,6 +53,11 @@ def test_a_file_as_tables(run: Run, gold: Path, wrong: Path) -> None:
     assert "1-10" not in text
 
 
+def test_one_sentence(run: Run, tmp_path: Path) -> None:
+    (tmp_path / "a.conllu").write_bytes(b"1\tYes\t_\t_\t_\t_\t0\troot\t_\t_\n\n")
+    assert b"1 sentence; whole trees right" in run("evaluate", *(tmp_path / "a.conllu",) * 2).stdout
+
+
 def test_tables_are_whole_in_a_narrow_terminal(
     run: Run, gold: Path, wrong: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

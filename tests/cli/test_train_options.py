@@ -108,6 +108,8 @@ class TestOptions:
             (["--gold-tags"], "--gold-tags is for models with a tagger; "),
             (["--no-spaces"], "--no-spaces is for the tokenizer, which is not trained; leave it out, or name it"),
             (["--text", "t.txt"], "--text is for the tokenizer, which is not trained; leave it out, or name it"),
+            (["--parts", "foo"], "--parts foo: choose from tokenizer, tagger, parser, or all"),
+            (["--parts", "tagger,"], "--parts tagger,: choose from tokenizer, tagger, parser, or all"),
             (["--parts", "tokenizer", "--text", "no.txt"], "no.txt: there is no such file; check the name"),
             (["--set", "tokenizer.augmentation=2"], "tokenizer.augmentation must be from 0 to 1"),
             (

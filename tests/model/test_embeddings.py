@@ -108,7 +108,7 @@ def test_what_is_written_is_read(tmp_path: Path, table: dict[str, list[float]]) 
         ("a 1 2\nb 4 -inf\n", 2, "a value that is not a finite number"),
         ("a 1 2\nb 4 1e39\n", 2, "a value that is not a finite number"),
         ("3 2\na 1 2\nb 3 4\n", None, "the first line promises 3 words, but there are 2; is it cut short?"),
-        ("1 2\na 1 2\nb 3 4\n", None, "the first line promises 1 words, but there are 2"),
+        ("1 2\na 1 2\nb 3 4\n", None, "the first line promises 1 word, but there are 2"),
     ],
 )
 def test_text_that_is_wrong_names_file_and_line(tmp_path: Path, text: str, line: int | None, message: str) -> None:

@@ -139,7 +139,7 @@ def conllu(name: str, *sentences: str) -> ConlluReader:
 @pytest.mark.parametrize(
     ("gold", "system", "message"),
     [
-        (["a/0", "b/0"], ["a/0"], "^gold:3: gold sentence 2 has no partner: the system side ends after 1 sentences"),
+        (["a/0", "b/0"], ["a/0"], "^gold:3: gold sentence 2 has no partner: the system side ends after 1 sentence; "),
         (["a/0"], ["a/0", "b/0"], "^system:3: system sentence 2 has no partner: the gold side ends after 1"),
         (["a/0", "b/0"], ["a/0", "c/0"], "^system:3: sentence 2 differs at word 1: 'c' here, 'b' in gold:3; compare"),
         (["a/0 b/1"], ["a/0"], "^system:1: sentence 1 differs at word 2: the sentence's end here, 'b' in gold:2"),

@@ -48,7 +48,9 @@ def test_a_sentence_from_words_is_written_as_conllu() -> None:
 
 
 FORMS = st.lists(
-    st.text(st.characters(exclude_categories=("Cs",), exclude_characters="\t\n\r"), min_size=1), min_size=1, max_size=5
+    st.text(st.characters(exclude_categories=("Cs",), exclude_characters="\t\n\r\0"), min_size=1),
+    min_size=1,
+    max_size=5,
 )
 
 
@@ -131,14 +133,15 @@ def test_sentences_can_be_pickled_for_worker_processes(name: str) -> None:
         ({"forms": []}, "a sentence needs at least one word"),
         ({"forms": ["a", ""]}, "word 2 has an empty form"),
         ({"forms": ["a\tb"]}, r"'a\\tb' has a tab or a line end in it"),
+        ({"forms": ["a\0b"]}, r"'a\\x00b' has a NUL character \(U\+0000\) in it; take it out"),
         ({"forms": ["a"], "upos": ["X\n"]}, r"'X\\n' has a tab or a line end in it"),
         ({"forms": ["a"], "xpos": ["X\r"]}, r"'X\\r' has a tab or a line end in it"),
         ({"forms": ["\ud800"]}, r"'\\ud800' is not valid Unicode"),
         ({"forms": ["a"], "upos": []}, "1 forms but 0 upos: give one for each word"),
         ({"forms": ["a"], "heads": [0, 1]}, "1 forms but 2 heads"),
         ({"forms": ["a"], "relations": ["a\tb"]}, "has a tab"),
-        ({"forms": ["a"], "heads": [2]}, "word 1 has head 2 in a sentence of 1 words"),
-        ({"forms": ["a"], "heads": [-1]}, "word 1 has head -1 in a sentence of 1 words"),
+        ({"forms": ["a"], "heads": [2]}, "word 1 has head 2 in a sentence of 1 word$"),
+        ({"forms": ["a"], "heads": [-1]}, "word 1 has head -1 in a sentence of 1 word$"),
     ],
 )
 def test_words_that_make_no_sentence_are_refused(arguments: dict[str, list[str]], message: str) -> None:
@@ -147,7 +150,7 @@ def test_words_that_make_no_sentence_are_refused(arguments: dict[str, list[str]]
 
 
 def test_a_tree_of_another_length_is_refused() -> None:
-    with pytest.raises(InputError, match="1 heads and 2 relations for a sentence of 2 words"):
+    with pytest.raises(InputError, match="1 head and 2 relations for a sentence of 2 words"):
         Sentence.from_words(["a", "b"]).with_tree([0], ["root", "dep"])
 
 
@@ -207,7 +210,7 @@ class TestMisc:
 
     def test_mistakes(self) -> None:
         sentence = Sentence.from_words(["a", "b"])
-        with pytest.raises(InputError, match="for 1 words in a sentence of 2"):
+        with pytest.raises(InputError, match="for 1 word in a sentence of 2"):
             sentence.with_misc([{}])
         with pytest.raises(InputError, match="has a tab"):
             sentence.with_misc([{}, {"A": "x\ty"}])

@@ -18,6 +18,7 @@ from easyfirst.cli.outputs import check_output, json_line, open_output
 from easyfirst.cli.parquet_inputs import local_files
 from easyfirst.cli.parquet_output import check_parquet_output
 from easyfirst.cli.sources import SentenceFiles
+from easyfirst.counting import count
 from easyfirst.errors import InputError
 from easyfirst.tables.conllu import ConlluWriter, joined, with_confidence, with_prefix
 from easyfirst.tables.json_lines import read_objects, to_object
@@ -108,8 +109,7 @@ def convert(
             n_sentences, n_words = n_sentences + 1, n_words + len(row)
         stream.write(encoder.end(rows.rest))
     if not quiet:
-        sentences = f"{n_sentences:,} sentence{'s' * (n_sentences != 1)}"
-        say(f"converted {sentences}, {n_words:,} words")
+        say(f"converted {count(n_sentences, 'sentence')}, {count(n_words, 'word')}")
 
 
 def _format_of(names: list[str]) -> Parsed:

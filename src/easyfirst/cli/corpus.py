@@ -13,7 +13,7 @@ from contextlib import closing, contextmanager, suppress
 from dataclasses import asdict
 from pathlib import Path
 from threading import Event, Lock, local
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import typer
 
@@ -23,9 +23,10 @@ from easyfirst.cli.ledger import Ledger, Version, digest_of_model, digest_of_val
 from easyfirst.cli.listing import Errors, Job
 from easyfirst.cli.messages import say
 from easyfirst.cli.outputs import OutputError, exit_on_sigterm, open_output
-from easyfirst.cli.parsing import Settings, Tally, count
+from easyfirst.cli.parsing import Settings, Tally
 from easyfirst.cli.sources import SentenceFiles, open_inputs
-from easyfirst.errors import DataError, EasyFirstError, InputError, LanguageWarning
+from easyfirst.counting import count
+from easyfirst.errors import DataError, EasyFirstError, LanguageWarning
 from easyfirst.treebank.streams import is_gzip
 
 if TYPE_CHECKING:
@@ -54,25 +55,40 @@ def settings_digest(settings: Settings, model: Path) -> str:
     return digest_of_values({**asdict(settings), "model": model_digest, "version": __version__, "engine": engine})
 
 
-def jobs_left(jobs: Sequence[Job], ledger: Ledger, *, resume: bool, overwrite: bool) -> list[Job]:
+class JobsLeft(NamedTuple):
+    """What a run has to do."""
+
+    jobs: list[Job]
+    n_complete: int
+
+
+def jobs_left(jobs: Sequence[Job], ledger: Ledger, errors: Errors, *, resume: bool, overwrite: bool) -> JobsLeft:
     """Return the files to parse: all, or with ``resume`` those whose outputs are not complete.
 
-    Unless ``overwrite``, raise an error if an output would replace a file that no run of this command has written, that
-    was changed since, or that is the output for another file.
+    Unless ``overwrite``, ``errors`` receives the files whose outputs would replace a file that no run of this command
+    has written, that was changed since, or that is the output for another file.
     """
-    left = [job for job in jobs if not (resume and ledger.is_complete(job.output, Path(job.name), job.id))]
-    kept: list[str] = []
-    for job in left:
+    incomplete = [job for job in jobs if not (resume and ledger.is_complete(job.output, Path(job.name), job.id))]
+    left: list[Job] = []
+    for job in incomplete:
+        reason = None
         with suppress(OSError):  # too long a name, for example; parsing reports it
-            if job.output.is_dir():
-                raise DataError("this is a directory; an output of this name cannot be written", source=str(job.output))
-            if not overwrite and job.output.exists() and (reason := ledger.why_kept(job.output, Path(job.name))):
-                kept.append(reason)
-    if kept:
-        more = "" if len(kept) == 1 else f" (and {len(kept) - 1:,} more like it)"
-        hint = "move it away, choose another --out-dir, or replace it with --overwrite"
-        raise InputError(f"{kept[0]}{more}; {hint}")
-    return left
+            reason = _why_refused(job, ledger, overwrite=overwrite)
+        if reason is None:
+            left.append(job)
+        else:
+            errors[job.name] = DataError(reason, source=job.name)
+    return JobsLeft(left, len(jobs) - len(incomplete))
+
+
+def _why_refused(job: Job, ledger: Ledger, *, overwrite: bool) -> str | None:
+    """Return why the output for a file cannot be written and what to do, or None if it can be."""
+    if job.output.is_dir():
+        return f"{job.output} is a directory, so an output of this name cannot be written; move it away"
+    if overwrite or not job.output.exists():
+        return None
+    reason = ledger.why_kept(job.output, Path(job.name))
+    return reason and f"{reason}; move it away, choose another --out-dir, or replace it with --overwrite"
 
 
 def show_failures(failures: Mapping[str, str], n_files: int) -> None:

@@ -19,6 +19,7 @@ _MARKS = {  # byte order marks and their encodings; that of UTF-32 begins with t
     codecs.BOM_UTF16_LE: "utf-16",
     codecs.BOM_UTF16_BE: "utf-16",
 }
+_N_BEGIN, _N_LEAST = 16, 4  # how many bytes UTF-16 without a mark is recognised by, and at least
 _SUGGESTED = (
     *("utf-8", "utf-16", "utf-16-le", "utf-16-be", "utf-32", "ascii", "latin-1", "mac-roman", "koi8-r", "koi8-u"),
     *(f"iso-8859-{number}" for number in range(1, 17) if number != 12),
@@ -54,8 +55,12 @@ def utf8_lines(stream: Iterable[bytes], source: str, encoding: str | None) -> It
     marked = (found for mark, found in _MARKS.items() if first.startswith(mark))
     chosen = next(marked, encoding or UTF8)
     if chosen.startswith(UTF8):
-        _reject_null_bytes(first, source)
-        yield from _checked(chain([first], lines) if first else lines, source)
+        begin, n_begin = [first], len(first)
+        while n_begin < _N_BEGIN and b"\0" in begin[0] and (line := next(lines, b"")):
+            begin.append(line)
+            n_begin += len(line)
+        _reject_utf16(b"".join(begin)[:_N_BEGIN], source)
+        yield from _checked(chain(begin, lines) if first else lines, source)
     else:
         yield from _transcoded(chain([first], lines), source, chosen)
 
@@ -106,12 +111,13 @@ def _transcoded(lines: Iterable[bytes], source: str, encoding: str) -> Iterator[
         yield text.encode()
 
 
-def _reject_null_bytes(first: bytes, source: str) -> None:
-    """Raise an error for UTF-16 without a byte order mark, which is valid UTF-8 if all letters are ASCII."""
-    if len(first) > 1 and (first[0] == 0) != (first[1] == 0):
-        order = "be" if first[0] == 0 else "le"
-        message = f"every second byte is null, as in UTF-16; if it is text, use --encoding utf-16-{order}"
-        raise EncodingError(message, source=source, line=1)
+def _reject_utf16(begin: bytes, source: str) -> None:
+    """Raise an error for UTF-16 without a byte order mark, which is valid UTF-8 if all letters are ASCII. It is
+    recognised by the first bytes. A NUL elsewhere is an error of its line, which what decodes the line raises."""
+    for order, (low, high) in {"le": (begin[::2], begin[1::2]), "be": (begin[1::2], begin[::2])}.items():
+        if len(begin) >= _N_LEAST and not any(high) and all(low):
+            message = f"every second byte is null, as in UTF-16; if it is text, use --encoding utf-16-{order}"
+            raise EncodingError(message, source=source, line=1)
 
 
 def _suggestion(name: str) -> str:

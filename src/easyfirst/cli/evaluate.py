@@ -18,6 +18,7 @@ from easyfirst.cli.messages import printable
 from easyfirst.cli.options import Encoding, ParserThreads, Valid
 from easyfirst.cli.sources import read_conllu
 from easyfirst.cli.tables import print_tables, table
+from easyfirst.counting import count
 from easyfirst.errors import DataError
 from easyfirst.treebank.conll18 import COMPARED, NOT_IN_GOLD, NOT_PREDICTED, SCORED, Conll18Scores
 from easyfirst.treebank.raw_text import raw_text, read_paragraphs
@@ -247,7 +248,9 @@ def _show(
         row = values[key]
         made.add_row(name, f"{row['UAS']:.2f}", f"{row['LAS']:.2f}", f"{row['words']:,}", meaning)
     unlabelled, labelled = (f"{values['exact'][kind]:.2f} %" for kind in ("unlabelled", "labelled"))
-    right = f"{scores.sentences:,} sentences; whole trees right: {unlabelled} of heads, {labelled} with relations"
+    right = (
+        f"{count(scores.sentences, 'sentence')}; whole trees right: {unlabelled} of heads, {labelled} with relations"
+    )
     print_tables(made, right)
     if scores.conll18 is not None:
         _show_metrics(scores.conll18, columns, "Its UAS and LAS are those of the row UD above")

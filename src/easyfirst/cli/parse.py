@@ -21,9 +21,10 @@ from easyfirst.cli.loading import check_calibrated, load_model, parser_threads
 from easyfirst.cli.messages import say
 from easyfirst.cli.outputs import Target, check_output, is_terminal, open_output, writes_terminal
 from easyfirst.cli.parquet_output import check_parquet_output
-from easyfirst.cli.parsing import Settings, Tally, check_search, count
+from easyfirst.cli.parsing import Settings, Tally, check_search
 from easyfirst.cli.reports import reporting
 from easyfirst.cli.sources import SentenceFiles, open_inputs
+from easyfirst.counting import count
 from easyfirst.errors import DataError, InputError, LanguageWarning, ModelError
 from easyfirst.model.bundled import find_model
 from easyfirst.render.columns import read_columns
@@ -95,7 +96,8 @@ def parse(
         Option(
             "--write-tags",
             help="In CoNLL-U and Parquet, also write LEMMA, UPOS, XPOS and FEATS where they were predicted: where the "
-            "input has none, or everywhere with --predicted-tags.",
+            "input has none (FEATS: where no word of a sentence has any), in the whole column UPOS or XPOS of a "
+            "sentence with tags of another tagset, or everywhere with --predicted-tags.",
         ),
     ] = False,
     predicted_tags: Annotated[
@@ -282,13 +284,13 @@ def _parse_many(
         raise next(iter(errors.values()))
     check_encoding(settings.encoding)
     ledger = Ledger(settings_digest(settings, find_model(model)))
-    left = jobs_left(jobs, ledger, resume=resume, overwrite=overwrite)
+    left, n_complete = jobs_left(jobs, ledger, errors, resume=resume, overwrite=overwrite)
     if not left:
-        if not quiet:
-            say(f"nothing to do: {count(len(jobs), 'file')} complete from an earlier run")
+        if n_complete and not quiet:
+            say(f"nothing to do: {count(n_complete, 'file')} complete from an earlier run")
         show_failures({name: str(error) for name, error in errors.items()}, len(errors))
         if errors:
             raise Exit(FAILED)
         return
     parser = _load(model, settings, warns=not quiet)
-    CorpusRun(parser, settings, ledger, threads, quiet=quiet).run(left, len(jobs) - len(left), errors)
+    CorpusRun(parser, settings, ledger, threads, quiet=quiet).run(left, n_complete, errors)

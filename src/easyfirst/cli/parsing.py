@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Generator, Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Collection, Generator, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import tee
@@ -14,6 +15,7 @@ from easyfirst.cli.options import Format, constraints_reader
 from easyfirst.cli.outputs import Target, Writer
 from easyfirst.cli.parquet_output import make_writer
 from easyfirst.cli.sources import SentenceFiles, TextFiles
+from easyfirst.counting import count
 from easyfirst.errors import ConfigError
 from easyfirst.treebank.columns import TAGSETS
 
@@ -127,54 +129,59 @@ def check_search(beam: int, n_best: int, target: Target, *, constraints: bool, k
 
 
 class Tally:
-    """Counts sentences, words, and given tags that neither the parser nor the tagger knows: many suggest another
-    tagset."""
+    """Counts sentences, words, and given tags that the parser does not know, which suggest another tagset."""
 
     def __init__(self, parser: Parser) -> None:
-        predicted: Mapping[str, Sequence[str]] = {}
-        if parser.tagger is not None:
-            predicted = parser.tagger.model.vocabulary.outputs
-        self._predicted: Collection[str] = {*TAGSETS} & predicted.keys()
-        tags = parser.model.vocabulary.tags.items()
-        self._known = {kind: {*known, *predicted.get(kind, ())} for kind, known in tags}
-        self._n_unknown = dict.fromkeys(self._known, 0)
-        self._n_tagged = 0  # words that came with their tags, or could have
+        from easyfirst.inputs import known_tags  # which imports NumPy
+
+        vocabulary = parser.model.vocabulary
+        self._known = {kind: known_tags(kind, vocabulary) for kind in vocabulary.tags}
+        self._predicted: Collection[str] = () if parser.tagger is None else parser.tagger.kinds
+        self._n_tagged: Counter[str] = Counter()  # words of sentences with tags of a kind
+        self._n_kept: Counter[str] = Counter()  # unknown tags that were parsed with
+        self._n_replaced: Counter[str] = Counter()  # unknown tags of sentences whose tags were predicted instead
         self._n_sentences = self._n_words = 0
 
     def add(self, parse: Parse, *, tagged: bool) -> None:
         """Count a sentence; ``tagged``: its tags are those of the input."""
         self._n_sentences += 1
         self._n_words += len(parse)
-        self._n_tagged += len(parse) if tagged else 0
         for kind, known in self._known.items() if tagged else ():
             given: Sequence[str] = getattr(parse.sentence, kind)
-            self._n_unknown[kind] += sum(tag not in known and tag != "_" for tag in given)
+            used: Sequence[str] = getattr(parse.tagged, kind)
+            if set(given) == {"_"}:
+                continue
+            self._n_tagged[kind] += len(given)
+            differ = any(old not in ("_", new) for old, new in zip(given, used, strict=True))
+            counts = self._n_replaced if differ and kind in TAGSETS else self._n_kept  # features are only added to
+            counts[kind] += sum(tag not in known and tag != "_" for tag in given)
 
     def merge(self, other: Tally) -> None:
         """Add what another one has counted."""
         self._n_sentences += other._n_sentences
         self._n_words += other._n_words
         self._n_tagged += other._n_tagged
-        for kind, n in other._n_unknown.items():
-            self._n_unknown[kind] += n
+        self._n_kept += other._n_kept
+        self._n_replaced += other._n_replaced
 
     def show(self, seconds: float, files: str = "") -> None:
         """Print warnings about tags, and how much was parsed in how many seconds."""
-        for kind, n in self._n_unknown.items():
-            if n > MANY_UNKNOWN * self._n_tagged:
-                is_predicted = kind in self._predicted and 2 * n > self._n_tagged
-                hint = "are they of another tagset than its treebank's?"
-                if is_predicted:
-                    hint = "it predicts them instead"
-                elif kind in self._predicted:
-                    hint += " Use --predicted-tags"
-                share = f"{n / self._n_tagged:.0%} of the {kind.upper()} tags"
-                say(f"warning: {share} are unknown to the model; {hint}")
+        for kind in self._known:
+            share = (self._n_kept[kind] + self._n_replaced[kind]) / max(1, self._n_tagged[kind])
+            if share > MANY_UNKNOWN:
+                what = f"{share:.0%} of the {kind.upper()} {'tags' if kind in TAGSETS else 'values'}"
+                say(f"warning: {what} are unknown to the model; {self._hint(kind)}")
         rate = self._n_words / max(seconds, 1e-9)
-        counts = f"{files}{count(self._n_sentences, 'sentence')}, {self._n_words:,} words"
+        counts = f"{files}{count(self._n_sentences, 'sentence')}, {count(self._n_words, 'word')}"
         say(f"parsed {counts} in {seconds:.1f} s: {rate:,.0f} words/s")
 
-
-def count(n: int, what: str) -> str:
-    """Return a number and what it counts: ``1 file``, ``2,000 files``."""
-    return f"{n:,} {what}{'s' * (n != 1)}"
+    def _hint(self, kind: str) -> str:
+        """Return what became of unknown tags, and what to do about those that were parsed with."""
+        if not self._n_kept[kind]:
+            return "it predicts them instead"
+        if self._n_replaced[kind]:
+            share = self._n_replaced[kind] / (self._n_kept[kind] + self._n_replaced[kind])
+            return f"it predicts {share:.0%} of these instead. To predict all tags, use --predicted-tags"
+        set_of = "tagset" if kind in TAGSETS else "set of features"
+        advice = " To predict them instead, use --predicted-tags" if kind in self._predicted else ""
+        return f"are they of another {set_of} than its treebank's?{advice}"

@@ -9,6 +9,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from easyfirst.cli.messages import printable, say
+from easyfirst.counting import count
 
 if TYPE_CHECKING:
     from rich.progress import Progress, TaskID
@@ -86,28 +87,27 @@ class TrainingReport:
 
     def data(self, report: DataReport) -> None:
         """Show statistics about the parser's data."""
-        size = f"{_counted(report.train_sentences, 'sentence')}, {_counted(report.train_words, 'word')}"
-        crossing = _counted(report.non_projective, "non-projective sentence")
+        size = f"{count(report.train_sentences, 'sentence')}, {count(report.train_words, 'word')}"
+        crossing = count(report.non_projective, "non-projective sentence")
         self.note(
-            f"train: {size}, {_counted(report.relations, 'relation')}; "
+            f"train: {size}, {count(report.relations, 'relation')}; "
             f"{crossing} ({report.non_projective_percent:.1f} %)"
             f"{'' if report.lifted_arcs or not report.non_projective else ' skipped'}"
         )
         if report.lifted_arcs:
             how = "none can be restored: each kind is too rare"
             if report.crossing is not None:
-                n = report.marked_relations
-                relations = f"{n} marked relation{'s' * (n != 1)} (scheme {report.crossing})"
+                relations = f"{count(report.marked_relations, 'marked relation')} (scheme {report.crossing})"
                 how = f"{report.restorable_arcs:,} of them can be restored, by {relations}"
             self.note(f"crossing arcs: {report.lifted_arcs:,} lifted; {how}")
         if report.unknown_heads or report.nothing_known:
             self.note(
-                f"in part: {report.unknown_heads:,} words have no head and cost nothing; {report.nothing_known:,} "
-                "sentences without any head skipped"
+                f"in part: {count(report.unknown_heads, 'word')} without a head, which cost nothing; "
+                f"{count(report.nothing_known, 'sentence')} without any head skipped"
             )
         if report.dev is not None:
             self.note(
-                f"dev: {_counted(report.dev_sentences, 'sentence')}, {_counted(report.dev_words, 'word')}, "
+                f"dev: {count(report.dev_sentences, 'sentence')}, {count(report.dev_words, 'word')}, "
                 f"{report.dev_unknown_percent:.1f} % not seen in training"
             )
         if report.vectors is not None:
@@ -197,10 +197,6 @@ class ParserReport(PartReport):
             f"{metrics['violations_per_sentence']:.2f} violations/sentence  "
             f"{metrics['words_per_second']:,.0f} words/s{result}"
         )
-
-
-def _counted(n: int, what: str) -> str:
-    return f"{n:,} {what}{'s' * (n != 1)}"
 
 
 def _shown(scores: Mapping[str, float]) -> str:

@@ -14,7 +14,7 @@ from easyfirst.cli.options import Format
 from easyfirst.errors import DataError, InputError
 from easyfirst.treebank.conllu import ConlluReader
 from easyfirst.treebank.sentence import Sentence
-from easyfirst.treebank.streams import BYTE_ORDER_MARK, check_block, decode, line_ends_missing
+from easyfirst.treebank.streams import BYTE_ORDER_MARK, check_block, decode_text, line_ends_missing
 from easyfirst.treebank.tokens import read_tokens
 
 if TYPE_CHECKING:
@@ -232,7 +232,7 @@ def _read_text(lines: Iterable[bytes], source: str) -> Iterator[str]:
         if is_begin and CONLLU_LINE.match(line):
             raise DataError("this looks like CoNLL-U; use --from conllu", source=source, line=number)
         is_begin = is_begin and (line.startswith(b"#") or not line.strip())
-        yield decode(line, name=source, line=number)
+        yield decode_text(line, name=source, line=number)
 
 
 def _lines(lines: Iterator[str]) -> Iterator[tuple[int, bool, str]]:

@@ -13,6 +13,7 @@ from typer import Argument, Option
 from easyfirst.cli.loading import require_torch, set_threads
 from easyfirst.cli.options import ModelOutput, Quiet, Threads
 from easyfirst.cli.reports import TrainingReport
+from easyfirst.counting import count
 from easyfirst.errors import ConfigError
 from easyfirst.model.bundled import find_model
 
@@ -267,6 +268,8 @@ def _pipeline(
     from easyfirst.training.run_folders import PARTS
 
     named = PARTS if parts == "all" else tuple(part.strip() for part in parts.split(","))
+    if not set(named) <= set(PARTS):
+        raise ConfigError(f"--parts {parts}: choose from {', '.join(PARTS)}, or all")
     with_tagger = _has_tagger(parts, job.out)
     if job.vector_bits != 8 and not (with_tagger or config.training.freeze_external):
         raise ConfigError("--embedding-bits is for frozen vectors; add --freeze-embeddings")
@@ -333,8 +336,7 @@ def _run(job: Job, pipeline: PipelineConfig, report: TrainingReport, *, resume: 
         report.note(f"stopped; {hint}")
         raise
     if "parser" in histories and not report.has_trained_parser:
-        n = len(histories["parser"])
-        report.note(f"already trained for {n} epoch{'s' * (n != 1)}; raise --epochs to continue")
+        report.note(f"already trained for {count(len(histories['parser']), 'epoch')}; raise --epochs to continue")
     if not (out / "config.json").is_file():
         there = [part for part in ("tokenizer", "tagger") if (out / part / "config.json").is_file()]
         places = ", ".join(f"the {part} is in {out / part}" for part in there)

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import TypeAlias
 
 from easyfirst.constraints.records import Constraints
+from easyfirst.counting import count
 from easyfirst.errors import InputError
 from easyfirst.treebank.sentence import Sentence
 
@@ -48,10 +49,10 @@ def _one_by_one(sentences: Iterable[Sentence], given: Iterator[Constraints | Non
     for number, sentence in enumerate(sentences, 1):
         found = next(given, _END)
         if found is _END:
-            raise InputError(f"there are constraints for only {number - 1} sentences; {_EXAMPLE}")
+            raise InputError(f"there are constraints for only {count(number - 1, 'sentence')}; {_EXAMPLE}")
         yield sentence, check_type(found)
     if next(given, _END) is not _END:
-        raise InputError(f"there are constraints for more than {number} sentences; {_EXAMPLE}")
+        raise InputError(f"there are constraints for more than {count(number, 'sentence')}; {_EXAMPLE}")
 
 
 def check_type(found: object) -> Constraints | None:

@@ -8,6 +8,7 @@ from itertools import combinations
 
 from easyfirst.constraints.records import Bracket, Constraint, Constraints, FixedHead, FixedRelation, ForbiddenArc
 from easyfirst.constraints.rules import RuleCompiler, Rules
+from easyfirst.counting import count
 from easyfirst.errors import ConstraintError
 from easyfirst.model.parser_vocabulary import ParserVocabulary
 from easyfirst.treebank.sentence import Sentence
@@ -52,16 +53,16 @@ def _problem(constraint: Constraint, n_words: int, vocabulary: ParserVocabulary)
     match constraint:
         case Bracket(first=first, last=last):
             if not 1 <= first <= last <= n_words:
-                return f"the bracket {first}:{last} is not a span of a sentence of {n_words} words"
+                return f"the bracket {first}:{last} is not a span of a sentence of {count(n_words, 'word')}"
             return None
         case FixedHead(modifier=m, head=h) | ForbiddenArc(modifier=m, head=h):
             if not (1 <= m <= n_words and 0 <= h <= n_words):
-                return f"there is no arc from {h} to {m} in a sentence of {n_words} words; count words from 1"
+                return f"there is no arc from {h} to {m} in a sentence of {count(n_words, 'word')}; count words from 1"
             if m == h and isinstance(constraint, FixedHead):
                 return f"word {m} cannot be its own head"
         case FixedRelation(modifier=m):
             if not 1 <= m <= n_words:
-                return f"there is no word {m} in a sentence of {n_words} words; count words from 1"
+                return f"there is no word {m} in a sentence of {count(n_words, 'word')}; count words from 1"
     relation = None if isinstance(constraint, FixedHead) else constraint.relation
     if relation is not None and relation not in (*vocabulary.plain_relations, vocabulary.root_relation):
         return f"word {m} cannot have the relation {relation!r}; the model has no such relation"

@@ -23,6 +23,7 @@ from typing import Any, BinaryIO, NoReturn, cast
 import numpy as np
 import numpy.typing as npt
 
+from easyfirst.counting import count
 from easyfirst.errors import DataError
 from easyfirst.model.initial_values import EMBEDDING_LENGTH
 from easyfirst.model.lexicon import external_ids, numbered
@@ -157,7 +158,7 @@ class _TextReader:
         if not self._n_words:
             raise DataError("there are no word vectors in this file", source=self._name)
         if self._n_promised not in (None, self._n_words):
-            message = f"the first line promises {self._n_promised} words, but there are {self._n_words}"
+            message = f"the first line promises {count(self._n_promised, 'word')}, but there are {self._n_words}"
             raise DataError(f"{message}; is it cut short?", source=self._name)
         values = np.frombuffer(self._values, dtype=np.float32)
         return Embeddings(tuple(self._words), np.reshape(values, (len(self._words), self._dim)))
@@ -247,7 +248,7 @@ def _read_npz(stream: BinaryIO, name: str) -> Embeddings:
         message = f"'vectors' must be a table of numbers, not {vectors.dtype} of shape {vectors.shape}"
         raise DataError(message, source=name)
     if len(words) != len(vectors):
-        raise DataError(f"there are {len(words)} words but {len(vectors)} vectors", source=name)
+        raise DataError(f"there are {count(len(words), 'word')} but {count(len(vectors), 'vector')}", source=name)
     if len(words) == 0:
         raise DataError("there are no word vectors in this file", source=name)
     with np.errstate(over="ignore"):  # as above

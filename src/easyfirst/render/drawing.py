@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from unicodedata import bidirectional
 
+from easyfirst.counting import count
 from easyfirst.errors import DataError, InputError
 from easyfirst.render.columns import columns_of
 from easyfirst.treebank.misc import read_confidence, read_moved, read_steps
@@ -39,17 +40,19 @@ class Drawing:
         for name in ("heads", "relations", "tags", "confidence", "steps", "notes", "moved_from"):
             values: Sequence[object] | None = getattr(self, name)
             if values is not None and len(values) != n:
-                raise InputError(f"{n} forms but {len(values)} {name}: give one for each word")
+                raise InputError(f"{count(n, 'form')} but {len(values)} {name}: give one for each word")
         for name, cells in (self.columns or {}).items():
             if len(cells) != n:
-                raise InputError(f"{n} forms but {len(cells)} cells of {name}: give one for each word")
+                raise InputError(f"{count(n, 'form')} but {len(cells)} cells of {name}: give one for each word")
         for m, head in enumerate(self.heads, 1):
             if head is not None and (not 0 <= head <= n or head == m):
-                message = f"word {m} has the head {head} in a sentence of {n} words"
+                message = f"word {m} has the head {head} in a sentence of {count(n, 'word')}"
                 raise InputError(f"{message}; give the number of another word, or 0 for the root")
         for m, head in enumerate(self.moved_from or (), 1):
             if head is not None and (not 1 <= head <= n or head == m):
-                raise InputError(f"word {m} was moved from {head} in a sentence of {n} words; give another word")
+                raise InputError(
+                    f"word {m} was moved from {head} in a sentence of {count(n, 'word')}; give another word"
+                )
         for m, value in enumerate(self.confidence or (), 1):
             if value is not None and not 0 <= value <= 1:
                 raise InputError(f"word {m} has the confidence {value}; it must be a number from 0 to 1")

@@ -14,6 +14,7 @@ from collections.abc import Iterable, Iterator
 from functools import cache
 from importlib.resources import files
 
+from easyfirst.counting import count
 from easyfirst.render.bands import per_cent
 from easyfirst.render.drawing import Drawing
 from easyfirst.render.markup import element, escape
@@ -93,7 +94,7 @@ def _stepper(drawing: Drawing, n: int, n_steps: int, direction: str) -> str:
     left = f"{_quoted(roots[0])} is left: it is the root." if len(roots) == 1 else f"{len(roots)} words are left."
     messages = {
         "data-start": f"Start: all {len(drawing)} words are pending.",
-        "data-end": f"Done after {n_steps} step{'s' * (n_steps != 1)}. {left}",
+        "data-end": f"Done after {count(n_steps, 'step')}. {left}",
     }
     parts = [
         element("div", controls, class_="controls"),

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
+from easyfirst.counting import count
 from easyfirst.errors import InputError
 from easyfirst.render.notebook import Display
 from easyfirst.render.svg import WIDTH, Theme
@@ -62,7 +63,7 @@ class Document:
 
     def __repr__(self) -> str:
         n_words = sum(map(len, self.sentences))
-        counts = f"{len(self)} sentence{'s' * (len(self) != 1)}, {n_words} word{'s' * (n_words != 1)}"
+        counts = f"{count(len(self), 'sentence')}, {count(n_words, 'word')}"
         return f"Document({shortened(self.text)!r}, {counts})"
 
     def _repr_html_(self) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
+from easyfirst.counting import count
 from easyfirst.errors import InputError
 from easyfirst.render.notebook import Display, notebook_steps, notebook_trees
 from easyfirst.render.svg import WIDTH, Theme
@@ -28,7 +29,7 @@ def shown(
     """Draw parses, or with ``steps`` a page that steps through their derivations."""
     columns = None if show is None or isinstance(show, str) else list(show)
     drawings = [parse.drawing(show=show if columns is None else columns) for parse in parses]
-    what = f"{len(drawings)} sentence{'s' * (len(drawings) != 1)}"
+    what = count(len(drawings), "sentence")
     if steps:
         if theme != "auto":
             raise InputError("the steps follow the viewer's preference; leave out the theme")
@@ -40,7 +41,7 @@ def parse_html(parse: Parse) -> str:
     """Return what a notebook shows of a parse."""
     if len(parse) <= MAX_WORDS:
         return shown([parse]).html
-    return shown([], note=f"A sentence of {len(parse):,} words; .display() draws it.").html
+    return shown([], note=f"A sentence of {count(len(parse), 'word')}; .display() draws it.").html
 
 
 def document_html(document: Document) -> str:
@@ -56,6 +57,6 @@ def document_html(document: Document) -> str:
     if not document.sentences:
         note = "A document without words."
     elif rest:
-        count = f"{len(rest):,} {'more ' * bool(n_drawn)}sentence{'s' * (len(rest) != 1)}"
-        note = f"… {count} ({sum(map(len, rest)):,} words); .display() draws all, document[{n_drawn}] the next."
+        more = count(len(rest), f"{'more ' * bool(n_drawn)}sentence")
+        note = f"… {more} ({count(sum(map(len, rest)), 'word')}); .display() draws all, document[{n_drawn}] the next."
     return shown(document.sentences[:n_drawn], note=note).html

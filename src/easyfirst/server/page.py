@@ -14,6 +14,7 @@ from typing import Any
 from urllib.parse import parse_qs
 
 from easyfirst.confidence.estimates import rounded
+from easyfirst.counting import count
 from easyfirst.errors import InputError
 from easyfirst.parser import Parser
 from easyfirst.render.bands import per_cent
@@ -83,7 +84,7 @@ def draw_page(form: Form, *, name: str, answer: Answer | None = None, message: s
     heading = f"easyfirst: the model {name}"
     if answer is None:
         return frame(heading, element("h1", escape(heading)) + _draw_form(form, has_focus=True))
-    found = _count(len(answer.parses), "sentence") + ", " + _count(sum(map(len, answer.parses)), "word")
+    found = count(len(answer.parses), "sentence") + ", " + count(sum(map(len, answer.parses)), "word")
     if message:
         result = element("p", escape(message), class_="error", role="alert", id="result", tabindex=-1)
     else:
@@ -241,10 +242,6 @@ def _shown(value: str | float | None) -> str:
     if value is None:
         return ""
     return f"{value:.3f}" if isinstance(value, float) else str(value)
-
-
-def _count(n: int, what: str) -> str:
-    return f"{n:,} {what}{'s' * (n != 1)}"
 
 
 @cache

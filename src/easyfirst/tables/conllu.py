@@ -48,12 +48,12 @@ def joined(first: bytes, second: bytes) -> bytes:
 
 
 def with_confidence(row: Row) -> Row:
-    """Return a row with its confidence in MISC."""
+    """Return a row with its confidence in MISC, after the position of the token, as parses write it."""
     return replace(row, misc=tuple(_misc(row)))
 
 
 def _misc(row: Row) -> Iterator[str | None]:
-    for cell, arc, label in zip(row.misc, row.confidence, row.label_confidence, strict=True):
+    for cell, arc, label in zip(row.misc_with_places, row.confidence, row.label_confidence, strict=True):
         values = {ARC_CONFIDENCE: arc, LABEL_CONFIDENCE: label}
         given = {key: f"{value:.4f}" for key, value in values.items() if value is not None}
         yield with_entries(cell or "_", given) if given else cell

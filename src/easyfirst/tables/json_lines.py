@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from typing import Any, cast
 
+from easyfirst.counting import count
 from easyfirst.errors import DataError
 from easyfirst.json_values import list_of, scalar, table, whole_number
 from easyfirst.tables.rows import PROBABILITIES, EmptyNode, MultiwordToken, Row, shortened
@@ -117,7 +118,7 @@ def _with_tokens(row: Row, tokens: list[dict[str, Any]], *, has_misc: bool) -> R
             raise ValueError(f"a token has the words {first} to {last} after one that ends with word {before}")
         before = last
         if not 1 <= first <= last <= len(row):
-            raise ValueError(f"a token has the words {first} to {last} in a sentence of {len(row)} words")
+            raise ValueError(f"a token has the words {first} to {last} in a sentence of {count(len(row), 'word')}")
         places = slice(first - 1, last)
         start[places], end[places] = [token["start"]] * (last - first + 1), [token["end"]] * (last - first + 1)
         follows = n + 1 < len(tokens) and token["end"] is not None and tokens[n + 1]["start"] == token["end"]
@@ -147,7 +148,7 @@ def _word(value: object, m: int, n: int) -> dict[str, Any]:
         elif column == "head":
             cells[column] = whole_number(cell, f"head {name}")
             if cells[column] > n:
-                raise ValueError(f"head {name} is {reprlib.repr(cell)} in a sentence of {n} words")
+                raise ValueError(f"head {name} is {reprlib.repr(cell)} in a sentence of {count(n, 'word')}")
         elif column in PROBABILITIES:
             cells[column] = _probability(cell, f"{_name(column)} {name}")
         else:

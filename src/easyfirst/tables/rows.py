@@ -79,11 +79,15 @@ class Row:
     @property
     def columns(self) -> tuple[Strings | Numbers, ...]:
         """The columns of CoNLL-U from FORM to MISC, with the positions of the tokens in MISC again."""
+        tags = (self.lemma, self.upos, self.xpos, self.feats)
+        return (self.form, *tags, self.head, self.deprel, self.deps, self.misc_with_places)
+
+    @property
+    def misc_with_places(self) -> Strings:
+        """MISC with the positions of the tokens, except for multiword tokens, which have a line of their own."""
         in_multiword = {m for token in self.multiword for m in range(token.first, token.last + 1)}
         cells = enumerate(self.misc, 1)
-        misc = tuple([cell if m in in_multiword else self.with_place(cell, m) for m, cell in cells])
-        tags = (self.lemma, self.upos, self.xpos, self.feats)
-        return (self.form, *tags, self.head, self.deprel, self.deps, misc)
+        return tuple([cell if m in in_multiword else self.with_place(cell, m) for m, cell in cells])
 
     def with_place(self, misc: str | None, m: int) -> str | None:
         """Return a cell of MISC with the position of the token to which word ``m`` belongs, if it has one."""

@@ -8,6 +8,7 @@ from dataclasses import replace
 from io import BytesIO
 from itertools import pairwise
 
+from easyfirst.counting import count
 from easyfirst.errors import DataError
 from easyfirst.tables.rows import (
     LISTS,
@@ -201,11 +202,11 @@ def problems_of(row: Row) -> Iterator[str]:
     n = len(row)
     for name in LISTS:
         if len(values := getattr(row, name)) != n:
-            yield f"{name} has {len(values)} values for {n} words; give one for each word"
+            yield f"{name} has {count(len(values), 'value')} for {count(n, 'word')}; give one for each word"
     for token in row.multiword:
         known = isinstance(token.first, int) and isinstance(token.last, int) and token.form is not None  # pyright: ignore[reportUnnecessaryIsInstance, reportUnnecessaryComparison]
         if not known or not 1 <= token.first <= token.last <= n:
-            yield f"{tuple(token)} is not a multiword token of {n} words: first, last, form, misc; correct it"
+            yield f"{tuple(token)} is not a multiword token of {count(n, 'word')}: first, last, form, misc; correct it"
     for one, other in pairwise(sorted(row.multiword, key=lambda token: token.first)):
         if one.last >= other.first:
             yield f"the multiword tokens {one.first}-{one.last} and {other.first}-{other.last} overlap; correct them"
@@ -218,6 +219,8 @@ def problems_of(row: Row) -> Iterator[str]:
     if set("\t\n") & set("".join(cells)):
         wrong = next(cell for cell in cells if "\t" in cell or "\n" in cell)
         yield f"{wrong!r} has a tab or a line end in it, which CoNLL-U cannot hold; correct it"
+    if "\0" in "".join([*cells, *row.comment_lines(), row.doc_id or ""]):
+        yield "the row has a NUL character (U+0000) in it; take it out"
     if row.doc_id is not None and "\n" in row.doc_id:
         yield f"the doc_id {row.doc_id!r} has a line end in it, which CoNLL-U cannot hold; correct it"
     for comment in row.comment_lines():

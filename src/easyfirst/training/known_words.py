@@ -10,7 +10,7 @@ from os import PathLike, fspath
 
 from easyfirst.errors import DataError
 from easyfirst.model.word_cuts import MIN_SEEN, is_letter
-from easyfirst.treebank.streams import decode, open_file, read_lines
+from easyfirst.treebank.streams import decode_text, open_file, read_lines
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,7 +28,7 @@ def read_known_words(path: str | PathLike[str]) -> KnownWords:
     name = fspath(path)
     with open_file(path) as stream:
         for number, line in enumerate(read_lines(stream, name), 1):
-            counts.update(decode(line, name=name, line=number).split())
+            counts.update(decode_text(line, name=name, line=number).split())
     words = {form: n for form, n in sorted(counts.items()) if n >= MIN_SEEN and all(map(is_letter, form))}
     if not words:
         raise DataError(f"no word occurs {MIN_SEEN} times in this text; give a longer one", source=name)

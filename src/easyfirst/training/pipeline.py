@@ -73,7 +73,8 @@ class PipelineConfig:
 
     def __post_init__(self) -> None:
         if not self.parts or any(part not in PARTS for part in self.parts):
-            raise ConfigError(f"parts must be some of {', '.join(PARTS)}")
+            given = ", ".join(map(repr, self.parts)) or "nothing"
+            raise ConfigError(f"parts: {given}; choose from {', '.join(PARTS)}")
 
 
 class PipelineProgress(Protocol):

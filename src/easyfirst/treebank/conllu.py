@@ -16,9 +16,10 @@ from itertools import chain
 from os import PathLike, fspath
 from typing import NoReturn
 
+from easyfirst.counting import count
 from easyfirst.errors import DataError
 from easyfirst.treebank.sentence import Lines, Sentence, SurfaceToken
-from easyfirst.treebank.streams import BYTE_ORDER_MARK, check_block, decode, open_file, read_lines
+from easyfirst.treebank.streams import BYTE_ORDER_MARK, check_block, decode_text, open_file, read_lines
 
 N_COLUMNS = 10
 MULTIWORD_ID = re.compile(r"([1-9][0-9]{0,8})-([1-9][0-9]{0,8})")
@@ -74,7 +75,7 @@ def _parse_block(block: bytes, *, prefix: bytes, name: str, line: int) -> Senten
     rows: list[int] = []
     comments: list[str] = []
     multiword: list[SurfaceToken] = []
-    lines = decode(block, name=name, line=line).split("\n")
+    lines = decode_text(block, name=name, line=line).split("\n")
     if b"\r" in block:
         lines = [text.rstrip("\r") for text in lines]
     for row, text in enumerate(lines):
@@ -93,7 +94,7 @@ def _parse_block(block: bytes, *, prefix: bytes, name: str, line: int) -> Senten
     if not words:
         raise DataError("this sentence has no words; give it at least one or remove it", source=name, line=line)
     if multiword and (end := multiword[-1].words.stop) > len(words):
-        n_words = f"{len(words)} word{'s' * (len(words) != 1)}"
+        n_words = count(len(words), "word")
         message = f"the multiword token ends at word {end} but the sentence has {n_words}; correct its ID"
         raise DataError(message, source=name, line=multiword[-1].line)
     empty = ("_",) * len(words)  # one tuple for all columns without values
@@ -119,7 +120,7 @@ def _parse_heads(cells: tuple[str, ...], rows: Sequence[int], *, name: str, line
             raise DataError(f"HEAD is {cell!r}; it must be a word's ID, 0 or _", source=name, line=line + row)
         heads.append(head := int(cell))
         if head > n:
-            message = f"HEAD is {head} but the sentence has {n} word{'s' * (n != 1)}; correct it or write _"
+            message = f"HEAD is {head} but the sentence has {count(n, 'word')}; correct it or write _"
             raise DataError(message, source=name, line=line + row)
     return tuple(heads)
 
@@ -159,7 +160,7 @@ def _reject_columns(text: str, *, name: str, line: int) -> NoReturn:
     if not text.strip(" \t"):
         raise DataError("a line of only spaces or tabs; make it empty or remove it", source=name, line=line)
     n_found = text.count("\t") + 1
-    message = f"{n_found} tab-separated column{'s' * (n_found != 1)} where CoNLL-U has {N_COLUMNS}"
+    message = f"{count(n_found, 'tab-separated column')} where CoNLL-U has {N_COLUMNS}"
     if "\r" in text:
         hint = "the lines seem to end in carriage returns only: end them with line feeds"
     elif n_found < N_COLUMNS <= len(re.findall(r"[^ \t]+", text)):

@@ -24,6 +24,7 @@ from itertools import compress, zip_longest
 from typing import Any, NoReturn, Protocol
 from unicodedata import category
 
+from easyfirst.counting import count
 from easyfirst.errors import DataError, InputError
 from easyfirst.treebank.agreement import Agreement, percent
 from easyfirst.treebank.alignment import without_spaces
@@ -261,5 +262,5 @@ def _reject_number(number: int, gold: Sentence | None, system: Sentence | None) 
     """Raise :class:`WordsError` because one treebank has ended before the other."""
     longer, side, other = (gold, "gold", "system") if system is None else (system, "system", "gold")
     source, line = (longer.source, longer.line) if longer else (None, None)
-    message = f"{side} sentence {number} has no partner: the {other} side ends after {number - 1} sentences"
+    message = f"{side} sentence {number} has no partner: the {other} side ends after {count(number - 1, 'sentence')}"
     raise WordsError(f"{message}; {SAME_TEXT}", source=source, line=line)

@@ -13,6 +13,7 @@ from dataclasses import KW_ONLY, dataclass, field, replace
 from operator import attrgetter
 from typing import Any
 
+from easyfirst.counting import count
 from easyfirst.errors import InputError
 from easyfirst.treebank.misc import with_entries
 
@@ -216,10 +217,13 @@ class Sentence:
         """Return the sentence with another tree in HEAD and DEPREL; with ``deps``, DEPS becomes a copy of it."""
         n = len(self)
         if not len(heads) == len(relations) == n:
-            raise InputError(f"{len(heads)} heads and {len(relations)} relations for a sentence of {n} words")
+            given = f"{count(len(heads), 'head')} and {count(len(relations), 'relation')}"
+            raise InputError(f"{given} for a sentence of {count(n, 'word')}")
         for head in heads:
             if head is not None and not 0 <= head <= n:
-                raise InputError(f"word {list(heads).index(head) + 1} has head {head} in a sentence of {n} words")
+                raise InputError(
+                    f"word {list(heads).index(head) + 1} has head {head} in a sentence of {count(n, 'word')}"
+                )
         labels = tuple([label if label and label != "_" else None for label in relations])
         _check_cells(list(filter(None, labels)))
         column = self.deps
@@ -241,7 +245,7 @@ class Sentence:
         columns = {name: tuple(values) for name, values in given.items() if values is not None}
         for name, tags in columns.items():
             if len(tags) != len(self):
-                raise InputError(f"{len(tags)} {name} for a sentence of {len(self)} words")
+                raise InputError(f"{len(tags)} {name} for a sentence of {count(len(self), 'word')}")
             _check_cells(tags)
         return replace(self, **columns)
 
@@ -249,7 +253,9 @@ class Sentence:
         """Return the sentence with new ``key=value`` entries in the MISC of each word; a key with the value None is
         removed."""
         if len(values) != len(self):
-            raise InputError(f"MISC values for {len(values)} words in a sentence of {len(self)} words")
+            raise InputError(
+                f"MISC values for {count(len(values), 'word')} in a sentence of {count(len(self), 'word')}"
+            )
         _check_cells([value for new in values for value in new.values() if value is not None])
         return replace(self, misc=tuple(map(with_entries, self.misc, values)))
 
@@ -280,6 +286,8 @@ def _check_cells(values: Sequence[str]) -> None:
     for value in values:
         if "\t" in value or "\n" in value or "\r" in value:
             raise InputError(f"{value!r} has a tab or a line end in it, which CoNLL-U cannot hold")
+        if "\0" in value:
+            raise InputError(f"{value!r} has a NUL character (U+0000) in it; take it out")
         try:
             value.encode()
         except UnicodeEncodeError:

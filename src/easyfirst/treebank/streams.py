@@ -95,6 +95,15 @@ def line_ends_missing(end: bytes) -> bytes:
     return b"\n\n"
 
 
+def decode_text(block: bytes, *, name: str, line: int) -> str:
+    """Decode UTF-8 in which there must be no NUL, as in texts and CoNLL-U."""
+    if b"\0" in block:
+        hint = "take it out, or convert the file to UTF-8 if it is UTF-16"
+        number = line + block.count(b"\n", 0, block.index(b"\0"))
+        raise DataError(f"this line has a NUL character (U+0000) in it; {hint}", source=name, line=number)
+    return decode(block, name=name, line=line)
+
+
 def decode(block: bytes, *, name: str, line: int) -> str:
     """Decode UTF-8; ``line`` is the number of the block's first line, for the error message."""
     try:

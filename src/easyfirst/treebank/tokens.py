@@ -12,7 +12,7 @@ from dataclasses import replace
 
 from easyfirst.errors import DataError
 from easyfirst.treebank.sentence import Sentence
-from easyfirst.treebank.streams import BYTE_ORDER_MARK, decode, read_lines
+from easyfirst.treebank.streams import BYTE_ORDER_MARK, decode_text, read_lines
 
 
 def read_tokens(stream: Iterable[bytes], name: str) -> Iterator[Sentence]:
@@ -20,7 +20,7 @@ def read_tokens(stream: Iterable[bytes], name: str) -> Iterator[Sentence]:
     for number, line in enumerate(read_lines(stream, name), 1):
         if number == 1:
             line = line.removeprefix(BYTE_ORDER_MARK)
-        text = decode(line, name=name, line=number).rstrip("\r\n")
+        text = decode_text(line, name=name, line=number).rstrip("\r\n")
         if "\r" in text:
             raise DataError("a carriage return inside the line; end lines with line feeds", source=name, line=number)
         if forms := re.findall(r"[^ \t]+", text):

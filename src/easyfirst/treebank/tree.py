@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from importlib import import_module
 from typing import Any
 
+from easyfirst.counting import count
 from easyfirst.errors import DataError, EasyFirstError, InputError
 from easyfirst.treebank.projective import is_projective
 from easyfirst.treebank.sentence import Sentence
@@ -35,10 +36,12 @@ class Tree:
     def __post_init__(self) -> None:
         n = len(self.heads)
         if len(self.relations) != n:
-            raise InputError(f"{n} heads and {len(self.relations)} relations; there must be as many of each")
+            raise InputError(
+                f"{count(n, 'head')} and {count(len(self.relations), 'relation')}; there must be as many of each"
+            )
         for m, head in enumerate(self.heads, 1):
             if not 0 <= head <= n:
-                raise InputError(f"word {m} has head {head} in a tree of {n} words")
+                raise InputError(f"word {m} has head {head} in a tree of {count(n, 'word')}")
 
     def __len__(self) -> int:
         """Return the number of words."""
@@ -208,12 +211,12 @@ class Tree:
 
     def _facts(self, m: int, forms: Sequence[str] | None) -> dict[str, Any]:
         if forms is not None and len(forms) != len(self):
-            raise InputError(f"{len(forms)} forms for a tree of {len(self)} words")
+            raise InputError(f"{count(len(forms), 'form')} for a tree of {count(len(self), 'word')}")
         return {"relation": self.relations[m - 1]} | ({} if forms is None else {"form": forms[m - 1]})
 
     def _word(self, m: int) -> int:
         if not 1 <= m <= len(self):
-            raise InputError(f"there is no word {m} in a tree of {len(self)} words; they are counted from 1")
+            raise InputError(f"there is no word {m} in a tree of {count(len(self), 'word')}; they are counted from 1")
         return m
 
     def _modifiers(self) -> list[list[int]]:

@@ -167,6 +167,11 @@ class TestWhatIsKept:
         doc[1].is_sent_start, doc[2].is_sent_start = True, False
         assert [len(sent) for sent in nlp.get_pipe("easyfirst")(doc).sents] == [1, 5, 1]
 
+    @pytest.mark.parametrize("text", [" ", " \n\n \t", " Two  foxes\n"])
+    def test_the_lemma_of_white_space_is_its_text(self, pipeline: Callable[..., Any], text: str) -> None:
+        spaces = [token for token in pipeline()(text) if token.is_space]
+        assert [token.lemma_ for token in spaces] == [token.text for token in spaces] != []
+
     def test_a_sentence_of_white_space(self, nlp: Any) -> None:
         doc = Doc(nlp.vocab, words=["a", "\n", "\n\n", "b"], sent_starts=[True, True, False, True])
         doc = nlp.get_pipe("easyfirst")(doc)

@@ -86,7 +86,7 @@ def write_parses(
     pairs = [(placed, next(waiting) if placed.tokens else None) for placed in sentences]
     known = _known_columns([parse.tagged for _, parse in pairs if parse is not None])
     known |= {MORPH} if has_features else set()
-    known |= {TAG, POS} if all(parse is None for _, parse in pairs) else set()  # there is only white space
+    known |= {TAG, POS, LEMMA} if all(parse is None for _, parse in pairs) else set()  # there is only white space
     for placed, parse in pairs:
         columns.add_white_space(placed, known)
         if parse is not None:
