@@ -148,7 +148,7 @@ def main() -> None:
     assert base.tagger is not None
     treebanks = {part: next(given.treebank.glob(f"*-{part}.conllu")) for part in ("dev", "test")}
     gold = {part: list(easyfirst.read_conllu(path))[:: given.every] for part, path in treebanks.items()}
-    tagged = {part: base.tagger.tag(without_tags(of, base.tagger, given.model)) for part, of in gold.items()}
+    tagged = {part: base.tagger.tag(list(without_tags(of, base.tagger, given.model))) for part, of in gold.items()}
     parser = base if given.trained is None else easyfirst.load(given.trained)
     results = measure(parser, tagged["dev"], gold["dev"])
     likely = probabilities(parser, tagged["test"], gold["test"])
