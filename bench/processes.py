@@ -2,6 +2,7 @@
 
     python -m bench.processes --train train.conllu --dev dev.conllu --work DIR
     python -m bench.processes --train train.conllu --dev dev.conllu --work DIR --epochs 12 --seeds 1 2 3
+    python -m bench.processes --train train.conllu --dev dev.conllu --work DIR --epochs 4 --sentences 4000
 
 Runs take turns. Each has one thread per process, and needs as many idle cores as it has processes: words per second
 are measured by the clock, without the evaluation. DIR holds the models; a run that is there already is not repeated.
@@ -15,9 +16,11 @@ import os
 import statistics
 import subprocess
 import sys
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
+import easyfirst
 from bench import report
 from easyfirst.training.run_folders import FOLDER
 from easyfirst.training.training_loop import METRICS
@@ -38,6 +41,14 @@ def run(given: argparse.Namespace, n_processes: int, seed: int) -> list[dict[str
     return [json.loads(line) for line in metrics.read_text().splitlines()]
 
 
+def first_sentences(treebank: str, n: int, work: Path) -> str:
+    """Write the first sentences of a treebank to a file, and return its name."""
+    work.mkdir(parents=True, exist_ok=True)
+    path = work / f"first-{n}.conllu"
+    path.write_bytes(b"".join(sentence.to_bytes() for sentence in islice(easyfirst.read_conllu(treebank), n)))
+    return str(path)
+
+
 def main() -> None:
     options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     options.add_argument("--train", required=True)
@@ -46,9 +57,13 @@ def main() -> None:
     options.add_argument("--preset", default="strong")
     options.add_argument("--tags", default="both")
     options.add_argument("--epochs", type=int, default=10)
+    options.add_argument("--sentences", type=int, help="train on this many of the first sentences; default: on all")
     options.add_argument("--seeds", type=int, nargs="+", default=[1])
     options.add_argument("--processes", type=int, nargs="+", default=[1, 2])
     given = options.parse_args()
+    files = {"train": Path(given.train).name, "dev": Path(given.dev).name}
+    if given.sentences:
+        given.train = first_sentences(given.train, given.sentences, given.work)
     found: dict[int, list[list[dict[str, Any]]]] = {n: [] for n in given.processes}
     for seed in given.seeds:
         for n in given.processes:
@@ -68,8 +83,7 @@ def main() -> None:
         ]
         for n, runs in found.items()
     ]
-    facts = {name: getattr(given, name) for name in ("preset", "tags", "epochs", "seeds")}
-    files = {"train": Path(given.train).name, "dev": Path(given.dev).name}
+    facts = {name: getattr(given, name) for name in ("preset", "tags", "epochs", "seeds", "sentences")}
     report.write("processes", {**files, **facts, "words_per_second": speeds, "las": scores}, HEADER, rows)
 
 
