@@ -59,8 +59,8 @@ def test_a_word_that_is_its_own_head_is_named() -> None:
     ("arguments", "message"),
     [
         (([], [], []), "at least one word"),
-        ((["a"], [0, 0], ["x"]), "1 forms but 2 heads"),
-        ((["a"], [0], []), "1 forms but 0 relations"),
+        ((["a"], [0, 0], ["x"]), "1 form but 2 heads"),
+        ((["a"], [0], []), "1 form but 0 relations"),
         ((["a"], [2], ["x"]), "the head 2 in a sentence of 1 word"),
         ((["a"], [0], ["x"], ["T"], [math.nan]), "the confidence nan"),
         ((["a"], [0], ["x"], ["T"], [1.01]), "from 0 to 1"),

@@ -163,7 +163,7 @@ def test_sentences_of_rows_name_the_row() -> None:
     [
         ({"form": ("a\tb", "c")}, "x.parquet:3: 'a\\tb' has a tab or a line end in it, which CoNLL-U cannot hold"),
         ({"misc": ("a\nb", None)}, "x.parquet:3: 'a\\nb' has a tab or a line end"),
-        ({"head": (2,)}, "x.parquet:3: head has 1 values for 2 words; give one for each word"),
+        ({"head": (2,)}, "x.parquet:3: head has 1 value for 2 words; give one for each word"),
         ({"head": (7, 0)}, "x.parquet, row 3:1: HEAD is 7 but the sentence has 2 words"),
         ({"form": ("", "c")}, "x.parquet, row 3:1: FORM of token '1' is empty"),
         ({"comments": ("no comment",)}, "x.parquet:3: the comment 'no comment' is not one line that begins with #"),

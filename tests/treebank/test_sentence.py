@@ -133,7 +133,6 @@ def test_sentences_can_be_pickled_for_worker_processes(name: str) -> None:
         ({"forms": []}, "a sentence needs at least one word"),
         ({"forms": ["a", ""]}, "word 2 has an empty form"),
         ({"forms": ["a\tb"]}, r"'a\\tb' has a tab or a line end in it"),
-        ({"forms": ["a\0b"]}, r"'a\\x00b' has a NUL character \(U\+0000\) in it; take it out"),
         ({"forms": ["a"], "upos": ["X\n"]}, r"'X\\n' has a tab or a line end in it"),
         ({"forms": ["a"], "xpos": ["X\r"]}, r"'X\\r' has a tab or a line end in it"),
         ({"forms": ["\ud800"]}, r"'\\ud800' is not valid Unicode"),

@@ -214,7 +214,7 @@ def test_a_cycle_is_an_error_and_never_an_endless_loop() -> None:
 @pytest.mark.parametrize(
     ("heads", "relations", "message"),
     [
-        ((2, 0), ("det",), "2 heads and 1 relations"),
+        ((2, 0), ("det",), "2 heads and 1 relation"),
         ((3, 0), ("a", "b"), "word 1 has head 3 in a tree of 2 words"),
         ((0, -1), ("a", "b"), "word 2 has head -1"),
     ],

@@ -219,8 +219,6 @@ def problems_of(row: Row) -> Iterator[str]:
     if set("\t\n") & set("".join(cells)):
         wrong = next(cell for cell in cells if "\t" in cell or "\n" in cell)
         yield f"{wrong!r} has a tab or a line end in it, which CoNLL-U cannot hold; correct it"
-    if "\0" in "".join([*cells, *row.comment_lines(), row.doc_id or ""]):
-        yield "the row has a NUL character (U+0000) in it; take it out"
     if row.doc_id is not None and "\n" in row.doc_id:
         yield f"the doc_id {row.doc_id!r} has a line end in it, which CoNLL-U cannot hold; correct it"
     for comment in row.comment_lines():

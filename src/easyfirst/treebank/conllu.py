@@ -19,7 +19,7 @@ from typing import NoReturn
 from easyfirst.counting import count
 from easyfirst.errors import DataError
 from easyfirst.treebank.sentence import Lines, Sentence, SurfaceToken
-from easyfirst.treebank.streams import BYTE_ORDER_MARK, check_block, decode_text, open_file, read_lines
+from easyfirst.treebank.streams import BYTE_ORDER_MARK, check_block, decode, open_file, read_lines
 
 N_COLUMNS = 10
 MULTIWORD_ID = re.compile(r"([1-9][0-9]{0,8})-([1-9][0-9]{0,8})")
@@ -75,7 +75,7 @@ def _parse_block(block: bytes, *, prefix: bytes, name: str, line: int) -> Senten
     rows: list[int] = []
     comments: list[str] = []
     multiword: list[SurfaceToken] = []
-    lines = decode_text(block, name=name, line=line).split("\n")
+    lines = decode(block, name=name, line=line).split("\n")
     if b"\r" in block:
         lines = [text.rstrip("\r") for text in lines]
     for row, text in enumerate(lines):

@@ -286,8 +286,6 @@ def _check_cells(values: Sequence[str]) -> None:
     for value in values:
         if "\t" in value or "\n" in value or "\r" in value:
             raise InputError(f"{value!r} has a tab or a line end in it, which CoNLL-U cannot hold")
-        if "\0" in value:
-            raise InputError(f"{value!r} has a NUL character (U+0000) in it; take it out")
         try:
             value.encode()
         except UnicodeEncodeError:

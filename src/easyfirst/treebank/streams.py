@@ -96,7 +96,7 @@ def line_ends_missing(end: bytes) -> bytes:
 
 
 def decode_text(block: bytes, *, name: str, line: int) -> str:
-    """Decode UTF-8 in which there must be no NUL, as in texts and CoNLL-U."""
+    """Decode UTF-8 in which there must be no NUL, as in texts. CoNLL-U comes back as it is."""
     if b"\0" in block:
         hint = "take it out, or convert the file to UTF-8 if it is UTF-16"
         number = line + block.count(b"\n", 0, block.index(b"\0"))
