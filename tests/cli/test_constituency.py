@@ -57,6 +57,14 @@ def test_parse(model: Path, run: Run, tmp_path: Path) -> None:
     assert re.fullmatch(r"FRAG\n└─ NP\n   └─ \S+ Apples\n\n", drawn.stdout.decode())
 
 
+def test_the_best_trees_of_a_beam(model: Path, run: Run) -> None:
+    options = ("-q", "-m", model, "--from", "tokens", "--beam", "4", "--n-best", "2")
+    drawn = run("parse", *options, "--to", "tree", stdin=b"The fox likes apples .\n").stdout.decode()
+    assert re.findall(r"^tree (\d): score", drawn, re.M) == ["1", "2"]
+    brackets = run("parse", *options, "--to", "brackets", stdin=b"The fox likes apples .\n").stdout.splitlines()
+    assert len(brackets) == 2
+
+
 def test_relations_in_conllu_encode_the_same_tree(model: Path) -> None:
     parser = load(model)
     [parse] = parser.parse([["The", "fox", "likes", "apples", "."]])

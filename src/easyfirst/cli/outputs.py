@@ -180,11 +180,14 @@ class Writer:
         if self.target is Target.conllu:
             block = header + parse.to_bytes(deps=self.deps, tags=self.tags, confidence=self.confidence)
             return block if parse.ranking is None else parse.ranking.annotate(block)
-        if (phrases := parse.constituents) is not None:
-            drawn = f"{phrases}\n" if self.target is Target.brackets else f"{draw_constituents(phrases)}\n\n"
-            return drawn.encode(errors="replace")
-        width = shutil.get_terminal_size().columns if is_terminal(sys.stdout) else None
-        tree = parse.draw(width=width, confidence=self.confidence, show=self.show)
+        phrases = parse.constituents
+        if phrases is not None and self.target is Target.brackets:
+            return f"{phrases}\n".encode(errors="replace")
+        if phrases is not None:
+            tree = draw_constituents(phrases)
+        else:
+            width = shutil.get_terminal_size().columns if is_terminal(sys.stdout) else None
+            tree = parse.draw(width=width, confidence=self.confidence, show=self.show)
         title = "" if parse.ranking is None else f"{parse.ranking}\n"
         return f"{title}{tree}\n\n".encode(errors="replace")
 
