@@ -19,11 +19,11 @@ from easyfirst.constituents.tree import Constituents
 from easyfirst.errors import DataError, InputError, ModelError
 from easyfirst.render.constituents import (
     LATEX_HEAD,
-    LATEX_TAIL,
     draw_constituents,
     draw_constituents_latex,
     draw_constituents_svg,
 )
+from easyfirst.render.latex import TAIL
 from easyfirst.render.svg import Theme
 from easyfirst.treebank.sentence import Sentence
 
@@ -126,7 +126,7 @@ def draw_trees(trees: Sequence[Constituents], target: str, theme: Theme) -> str:
     if target == "terminal":
         return "".join(f"{draw_constituents(tree)}\n\n" for tree in trees)
     if target == "latex":
-        return LATEX_HEAD + "".join(map(draw_constituents_latex, trees)) + LATEX_TAIL
+        return LATEX_HEAD + "".join(map(draw_constituents_latex, trees)) + TAIL
     if target != "svg":
         raise InputError(f"phrases cannot be drawn as {target}; use --to terminal, svg or latex")
     if len(trees) > 1:

@@ -24,6 +24,7 @@ from easyfirst.confidence.estimates import (
 )
 from easyfirst.confidence.regression import fit_logistic
 from easyfirst.confidence.reliability import ReliabilityReport
+from easyfirst.confidence.tree_lists import RankedParse
 from easyfirst.errors import InputError
 from easyfirst.nn.arrays import Bools, Floats
 from easyfirst.treebank.sentence import Sentence
@@ -33,17 +34,8 @@ MARGIN_QUANTILES, LABEL_QUANTILES = (0.05, 0.25, 0.5, 0.75, 0.95), (0.1, 0.5, 0.
 """The knots of the piecewise linear functions, as quantiles of the margins."""
 
 
-class ParseWithSteps(Protocol):
+class ParseWithSteps(RankedParse, Protocol):
     """A parse: its tree, derivation and confidence."""
-
-    @property
-    def heads(self) -> Sequence[int]: ...
-
-    @property
-    def relations(self) -> Sequence[str]: ...
-
-    @property
-    def steps(self) -> Decisions: ...
 
     @property
     def confidence(self) -> Confidence | None: ...

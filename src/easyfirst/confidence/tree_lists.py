@@ -34,7 +34,7 @@ CERTAIN = 1e-6
 
 
 class RankedParse(Protocol):
-    """A tree that a beam found, with its score and its derivation."""
+    """A tree, and the derivation that led to it."""
 
     @property
     def heads(self) -> Sequence[int]: ...

@@ -3,23 +3,13 @@
 from __future__ import annotations
 
 from easyfirst.constituents.tree import Constituents
-from easyfirst.render.latex import escape_latex
+from easyfirst.render.latex import escape_latex, preamble
 from easyfirst.render.layout import FORM_SIZE, MARGIN, TAG_SIZE, text_width
 from easyfirst.render.markup import element, escape, number
 from easyfirst.render.svg import COLOURS, FONT, Theme, dark_style
 
-LATEX_HEAD = r"""\documentclass[border=4pt]{standalone}
-\usepackage{iftex}
-\iftutex
-  \usepackage{fontspec} % \setmainfont{...}: a font that has all characters
-\else
-  \usepackage[T1]{fontenc}
-\fi
-\usepackage{forest}
-\begin{document}
-"""
+LATEX_HEAD = preamble("border=4pt", "forest")
 """The preamble of a document with trees."""
-LATEX_TAIL = "\\end{document}\n"
 ROW, GAP = 40.0, 12.0  # between the levels of an SVG, and between words
 
 

@@ -10,16 +10,22 @@ import re
 from easyfirst.render.bands import band_of
 from easyfirst.render.drawing import Drawing
 
-HEAD = r"""\documentclass[multi=dependency,border=4pt]{standalone}
-\usepackage{iftex}
+
+def preamble(options: str, package: str) -> str:
+    """Return the preamble of a document of pictures, with the options of its class and the package that draws them."""
+    return rf"""\documentclass[{options}]{{standalone}}
+\usepackage{{iftex}}
 \iftutex
-  \usepackage{fontspec} % \setmainfont{...}: a font that has all characters
+  \usepackage{{fontspec}} % \setmainfont{{...}}: a font that has all characters
 \else
-  \usepackage[T1]{fontenc}
+  \usepackage[T1]{{fontenc}}
 \fi
-\usepackage{tikz-dependency}
-\begin{document}
+\usepackage{{{package}}}
+\begin{{document}}
 """
+
+
+HEAD = preamble("multi=dependency,border=4pt", "tikz-dependency")
 """The preamble of a document in which each tree becomes a page."""
 TAIL = "\\end{document}\n"
 
