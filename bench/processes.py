@@ -84,7 +84,12 @@ def main() -> None:
         for n, runs in found.items()
     ]
     facts = {name: getattr(given, name) for name in ("preset", "tags", "epochs", "seeds", "sentences")}
-    report.write("processes", {**files, **facts, "words_per_second": speeds, "las": scores}, HEADER, rows)
+    epochs = {
+        n: [[{"seconds": e["seconds"], "LAS": e["dev"]["full"]["LAS"]} for e in run] for run in runs]
+        for n, runs in found.items()
+    }
+    result = {**files, **facts, "words_per_second": speeds, "las": scores, "epochs_by_processes": epochs}
+    report.write("processes", result, HEADER, rows)
 
 
 if __name__ == "__main__":
