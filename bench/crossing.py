@@ -10,7 +10,8 @@ are LAS on dev and, of the arcs that are not projective, how many are found (rec
 relations. Of the arcs that were moved, the share of right heads and the mean confidence are reported. All other
 settings are those of the preset, and tags are gold. ``--epochs 0`` computes only the bounds.
 
-DIR holds the models; an interrupted run resumes. Training sentences that are not trees are left out.
+DIR holds the models; an interrupted run resumes. Training sentences that are not trees are left out. Results of other
+treebanks stay if they were measured with the same settings.
 """
 
 from __future__ import annotations
@@ -20,7 +21,8 @@ import os
 os.environ |= dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1")
 
 import argparse
-from collections.abc import Sequence
+import json
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -164,11 +166,21 @@ def measure(trees: Trees, scheme: str, model: Path) -> dict[str, Any]:
     }
 
 
+def of_others(name: str, key: str, names: Collection[str], settings: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """Return the recorded rows of treebanks other than these. Rows with other settings are dropped."""
+    path = report.RESULTS / f"{name}.json"
+    recorded = json.loads(path.read_text(encoding="utf-8")) if path.is_file() else {}
+    if any(recorded.get(setting) != value for setting, value in settings.items()):
+        return []
+    return [row for row in recorded.get(key, ()) if row["treebank"] not in names]
+
+
 def write_bounds(bounds: Sequence[dict[str, Any]], sizes: Sequence[dict[str, Any]]) -> None:
     keys = ("treebank", "scheme", "relations", "marked_relations", "lifted", "restored", "bound")
-    report.write(
-        "crossing_bounds", {"sizes": sizes, "rows": bounds}, BOUND_HEADER, [[b[k] for k in keys] for b in bounds]
-    )
+    names = {size["treebank"] for size in sizes}
+    rows = [*of_others("crossing_bounds", "rows", names, {}), *bounds]
+    sizes = [*of_others("crossing_bounds", "sizes", names, {}), *sizes]
+    report.write("crossing_bounds", {"sizes": sizes, "rows": rows}, BOUND_HEADER, [[b[k] for k in keys] for b in rows])
 
 
 def size_of(trees: Trees) -> dict[str, Any]:
@@ -194,15 +206,15 @@ def main() -> None:
     options.work.mkdir(parents=True, exist_ok=True)
     treebanks = [Trees.read(argument) for argument in options.treebanks]
     write_bounds([bound_of(trees, scheme) for trees in treebanks for scheme in SCHEMES], list(map(size_of, treebanks)))
-    rows: list[dict[str, Any]] = []
+    settings = {"preset": options.preset, "epochs": options.epochs, "seed": options.seed}
+    rows = of_others("crossing", "rows", {trees.name for trees in treebanks}, settings)
     moved = ("moved_right", "moved_confidence", "moved_label_confidence")
     keys = ("treebank", "scheme", "UAS", "LAS", "recall", "precision", *moved)
     for trees in treebanks if options.epochs else ():
         for scheme in options.schemes:
             rows.append(measure(trees, scheme, train(trees, scheme, options)))
-            facts = {"preset": options.preset, "epochs": options.epochs, "seed": options.seed, "rows": rows}
             cells = [["" if row[key] is None else row[key] for key in keys] for row in rows]
-            report.write("crossing", facts, HEADER, cells)
+            report.write("crossing", {**settings, "rows": rows}, HEADER, cells)
 
 
 if __name__ == "__main__":
