@@ -181,7 +181,7 @@ def _parse_raw_text(
 ) -> list[Sentence]:
     """Parse the raw text of a treebank."""
     text = raw_text(read_paragraphs(_read(gold, encoding), spaces="none" if no_spaces else "given"))
-    return [parse.parsed for parse in parser(text, threads=threads)]
+    return [parse.to_sentence() for parse in parser(text, threads=threads)]
 
 
 def _score_model(
