@@ -19,14 +19,14 @@ from easyfirst.parsing.finishing import NOTHING_FIXED, finish
 from easyfirst.parsing.validity import Change, Validity, mark_parts
 from easyfirst.render.columns import columns_of
 from easyfirst.render.drawing import Drawing
-from easyfirst.render.notebook import Display
 from easyfirst.render.html import draw_html
+from easyfirst.render.notebook import Display
 from easyfirst.render.svg import WIDTH, Theme, draw_svg
 from easyfirst.render.terminal import draw_tree
 from easyfirst.results.constituents import constituents_of
+from easyfirst.results.drawings import drawing_of
 from easyfirst.results.nltk_graphs import nltk_graph
 from easyfirst.results.notebook import parse_html, shown
-from easyfirst.results.drawings import drawing_of
 from easyfirst.results.pickling import pack_parse, restore_parse
 from easyfirst.results.plain import misc_of, parse_dict
 from easyfirst.results.rankings import Ranking
@@ -69,7 +69,7 @@ class Parse(WordSequence):
     """The rank, the score and the probability of this tree, if it was found by a beam."""
     alternatives: tuple[Parse, ...] = field(default=(), compare=False)
     """The next best trees of the sentence, best first, if ``n_best`` asked for them. They have none themselves."""
-    place: Place | None = field(default=None, compare=False, repr=False)
+    place: Place | None = field(default=None, compare=False, metadata={"stored": False})
     """Where the words are in the text of their document; None if the sentence was not parsed as part of a text."""
 
     @classmethod

@@ -185,9 +185,7 @@ def _moved(token: Token, by: int) -> Token:
     return Token(token.start + by, token.end + by, token.words)
 
 
-def _pack_tokens(
-    text: str, sentences: Sequence[Sequence[Token]]
-) -> tuple[bytes, bytes, dict[int, tuple[str, ...]]]:
+def _pack_tokens(text: str, sentences: Sequence[Sequence[Token]]) -> tuple[bytes, bytes, dict[int, tuple[str, ...]]]:
     """Return the number of tokens in each sentence, their positions, each from the end of the one before, and the words
     of those that are not a single word as it is written."""
     steps: list[int] = []
