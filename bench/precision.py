@@ -50,7 +50,7 @@ def measure(model: str, treebank: Path) -> list[dict[str, Any]]:
             found[name] = easyfirst.score(gold, parses).ud.las, trees
         if parser.tokenizer is not None and not parser.needs_tags:
             document = parser(raw_text(read_paragraphs(gold)))
-            found["raw text"] = score_text(gold, [parse.parsed for parse in document]).las.f1, []
+            found["raw text"] = score_text(gold, [parse.to_sentence() for parse in document]).las.f1, []
         for name, (las, trees) in found.items():
             before, old_trees = reference.setdefault(name, (las, trees))
             rows.append(

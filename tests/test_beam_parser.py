@@ -43,7 +43,7 @@ def assert_ranked(parse: Parse, n_best: int) -> None:
     scores = [ranking.score for ranking in rankings]
     assert scores == sorted(scores, reverse=True)
     for tree in trees:
-        check_tree(tree.parsed)
+        check_tree(tree.to_sentence())
         assert tree.heads.count(0) == 1
         assert tree.alternatives == () or tree is parse
     probabilities = [ranking.probability for ranking in rankings]
@@ -99,7 +99,7 @@ def test_conllu_has_the_rank_score_and_probability(parser: Parser) -> None:
         assert block.count("# parse_probability = 0.") == 1
         assert block.count("\n1\t") == 1
     plain = "".join(line for line in parse.to_conllu().splitlines(True) if not line.startswith("# parse_"))
-    assert plain.encode() == parse.parsed.to_bytes()
+    assert plain.encode() == parse.to_sentence().to_bytes()
 
 
 def test_parsing_the_output_again_replaces_the_comments(parser: Parser, tmp_path: Path) -> None:

@@ -78,7 +78,7 @@ class TestTrees:
     @given(st.integers(0, 40), st.integers(1, 16), st.integers(0, 1000))
     def test_are_those_of_the_derivation_restored(self, seed: int, n: int, of_words: int) -> None:
         [parse] = parser_of(seed).parse([words_of(n, of_words)])
-        check_tree(parse.parsed)
+        check_tree(parse.to_sentence())
         heads, relations = [0] * n, ["root"] * n
         marks: list[Mark | None] = [None] * n
         for step in parse.derivation:
@@ -176,7 +176,7 @@ class TestOutputs:
 
     def test_calibration_judges_the_restored_arc(self) -> None:
         for _, parse in some_parses():
-            example = Example.of(parse, parse.parsed)
+            example = Example.of(parse, parse.to_sentence())
             assert example.heads_right.all()
             assert example.labels_right.all()
             heads = [parse.moved.get(m, head) for m, head in enumerate(parse.heads, 1)]
@@ -223,7 +223,7 @@ class TestConstraints:
             [parse] = parser_of(seed).parse([words_of(n, of_words)], constraints=[known])
         except ConstraintError:
             reject()
-        check_tree(parse.parsed)
+        check_tree(parse.to_sentence())
         assert hold(known, parse.heads, parse.relations)
 
     def test_a_fixed_relation_may_be_marked(self) -> None:
@@ -293,7 +293,7 @@ class TestModels:
         assert ensemble.vocabulary.crossing == HEAD_AND_PATH
         parses = Parser(ensemble).parse([words_of(12, n) for n in range(20)])
         for parse in parses:
-            check_tree(parse.parsed)
+            check_tree(parse.to_sentence())
 
 
 def test_a_sentence_of_one_word() -> None:

@@ -72,7 +72,7 @@ def test_constraints_hold(seed: int, n: int, of_words: int, data: st.DataObject)
         [parse] = parser_of(seed).parse([tagged_words(n, of_words)], constraints=[known])
     except ConstraintError:
         reject()
-    check_tree(parse.parsed)
+    check_tree(parse.to_sentence())
     assert hold(known, parse.heads, parse.relations)
     assert set(parse.relations) <= {*PLAIN, "root"}
 
@@ -95,7 +95,7 @@ def test_a_relation_that_is_forbidden_at_the_restored_head() -> None:
 def test_changes_come_after_restoring(seed: int, n: int, of_words: int) -> None:
     words = tagged_words(n, of_words)
     [parse], [decided] = (parser_of(seed, valid=valid).parse([words]) for valid in (True, False))
-    check_tree(parse.parsed)
+    check_tree(parse.to_sentence())
     assert finish(parse.steps) == (decided.heads, decided.relations)
     assert parse.decided_heads == decided.heads
     assert parse.moved == decided.moved

@@ -218,8 +218,8 @@ def test_parses_are_scored_like_the_sentences_they_become(upos_parser: Parser) -
     )
     scores = easyfirst.score(gold, parses)
     assert scores.full.heads == right < scores.full.words
-    assert scores == easyfirst.score(gold, [parse.parsed for parse in parses])
-    assert [parse.parsed.to_bytes() for parse in parses] == [parse.to_bytes() for parse in parses]
+    assert scores == easyfirst.score(gold, [parse.to_sentence() for parse in parses])
+    assert [parse.to_sentence().to_bytes() for parse in parses] == [parse.to_bytes() for parse in parses]
 
 
 def test_predicted_tags_of_parses_are_scored() -> None:

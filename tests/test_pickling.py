@@ -72,6 +72,8 @@ def assert_same_parse(found: Parse, expected: Parse) -> None:
         else:
             assert new == old, field.name
     assert found.confidence == expected.confidence
+    assert (found.text, found.start, found.end) == (expected.text, expected.start, expected.end)
+    assert [word.text_with_ws for word in found] == [word.text_with_ws for word in expected]
     assert found.to_dict() == expected.to_dict()
 
 
@@ -117,6 +119,9 @@ class TestResults:
             for new, old in zip(found, document, strict=True):
                 assert_same_parse(new, old)
             assert found.to_conllu(confidence=True) == document.to_conllu(confidence=True)
+            for parse in document:
+                assert_same_parse(again(parse), parse)
+                assert again(parse.words) == parse.words
         assert any(parse.changes for parse in document)  # the text has a tree that rules changed
         assert copy.deepcopy(document) == document
 
@@ -168,6 +173,10 @@ class TestSizes:
         parses = bundled().parse(sentences)
         assert len(pickle.dumps(parses)) < 70 * n_words
         assert len(pickle.dumps([parse.tree for parse in parses])) < 12 * n_words
+
+    def test_a_parse_of_a_document_does_not_take_its_text(self) -> None:
+        [first, *_] = bundled()("The fox jumps. " + 1000 * "Apples. ")
+        assert len(pickle.dumps(first)) < 2000
 
     def test_parses_of_conllu(self) -> None:
         parses = bundled().parse(20 * list(read_conllu(TREEBANK)))

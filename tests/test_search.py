@@ -90,7 +90,7 @@ def test_parts_of_a_crossing_subtree_are_apart(parser: Parser) -> None:
 
 def test_sentences_without_heads_are_parsed(parser: Parser) -> None:
     bare = [Sentence.from_words(sentence.forms) for sentence in SENTENCES]
-    parsed = [parse.parsed for parse in parser.parse(bare)]
+    parsed = [parse.to_sentence() for parse in parser.parse(bare)]
     mixed = [one if number % 2 else other for number, (one, other) in enumerate(zip(bare, parsed, strict=True))]
     found = [find_similar(parser, "the soup", given, top=5) for given in (bare, parsed, mixed)]
     assert [[hit.text for hit in hits] for hits in found] == [[hit.text for hit in found[0]]] * 3

@@ -41,6 +41,35 @@ class TestDocuments:
             assert parse.sentence.forms == tuple(word for token in tokens for word in token.words)
             assert "_" not in parse.sentence.upos + parse.sentence.xpos
 
+    @given(st.text("ab .,'\n\t\u3000\U0001f98a", max_size=40))
+    def test_words_have_their_places_in_the_text(self, nlp: Parser, text: str) -> None:
+        document = nlp(text)
+        assert document.words == tuple(word for parse in document for word in parse)
+        for parse, tokens in zip(document, document.tokens, strict=True):
+            assert (parse.start, parse.end) == (tokens[0].start, tokens[-1].end)
+            assert parse.text == text[parse.start : parse.end]
+            for word in parse:
+                assert word.text == text[word.start : word.end]
+                assert text.startswith(word.text_with_ws, word.start)
+        if all(
+            "".join(token.words).split() == text[token.start : token.end].split() for token in sum(document.tokens, ())
+        ):
+            assert "".join(word.text_with_ws for word in document.words) == text.lstrip()
+
+    def test_parses_can_be_sliced(self, nlp: Parser) -> None:
+        document = nlp(TEXT)
+        assert document[1:] == document.sentences[1:]
+        assert document[-1] is document.sentences[-1]
+
+    def test_alternatives_have_the_same_place(self, nlp: Parser) -> None:
+        for parse in nlp(TEXT, beam=4, n_best=3):
+            assert len(parse.n_best) > 1 or len(parse) < 3
+            assert {(each.text, each.start) for each in parse.n_best} == {(parse.text, parse.start)}
+
+    def test_its_page_has_all_trees(self, nlp: Parser) -> None:
+        document = nlp(TEXT)
+        assert document.to_html(show=iter(["lemma"])).count("<svg ") == len(document)
+
     def test_it_draws_its_trees(self, nlp: Parser) -> None:
         document = nlp(TEXT)
         assert str(document) == "\n\n".join(parse.draw() for parse in document)

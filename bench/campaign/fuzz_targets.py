@@ -88,7 +88,7 @@ def conllu() -> Target:
         assert b"".join(sentence.to_bytes() for sentence in sentences) + reader.trailer == data
         for sentence in sentences:
             again = pickle.loads(pickle.dumps(sentence))
-            assert (again.to_bytes(), again.words) == (sentence.to_bytes(), sentence.words)
+            assert (again.to_bytes(), again.columns) == (sentence.to_bytes(), sentence.columns)
             try:
                 check_tree(sentence)
             except DataError as error:

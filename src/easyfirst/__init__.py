@@ -49,8 +49,9 @@ if TYPE_CHECKING:
     from easyfirst.treebank.conllu import read_conllu
     from easyfirst.treebank.raw_text import Token
     from easyfirst.treebank.scores import score
-    from easyfirst.treebank.sentence import Sentence, Word
+    from easyfirst.treebank.sentence import Sentence
     from easyfirst.treebank.tree import Tree
+    from easyfirst.treebank.words import Word
 
 __version__ = "0.3.0.dev0"
 """The version of this package."""
@@ -81,8 +82,9 @@ _NAMES = {
     "treebank.conllu": ("read_conllu",),
     "treebank.raw_text": ("Token",),
     "treebank.scores": ("score",),
-    "treebank.sentence": ("Sentence", "Word"),
+    "treebank.sentence": ("Sentence",),
     "treebank.tree": ("Tree",),
+    "treebank.words": ("Word",),
 }
 # `TreeEncoder` needs PyTorch, so it is not in __all__: "from easyfirst import *" works without
 _MODULES = ("errors", "ray", "spacy", "spark")

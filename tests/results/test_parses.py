@@ -7,6 +7,8 @@ from dataclasses import FrozenInstanceError
 import pytest
 
 from easyfirst.parser import Parser
+from easyfirst.render.html import draw_html
+from easyfirst.render.svg import draw_svg
 from easyfirst.results.parses import Parse
 from easyfirst.treebank.conllu import read_conllu
 from easyfirst.treebank.tree import Tree
@@ -42,10 +44,31 @@ class TestParse:
 
     def test_tree_and_words(self, parse: Parse) -> None:
         assert parse.tree == Tree(parse.heads, parse.relations)
-        assert tuple(word.head for word in parse.words) == parse.heads
+        assert tuple(word.head_id for word in parse) == parse.heads
         assert tuple(word.relation for word in parse.words) == parse.relations
         assert parse.words[2].lemma == "salt"
         assert len(parse) == 6
+
+    def test_words_have_the_tree_of_the_parse(self, parse: Parse) -> None:
+        assert parse.to_sentence().heads == parse.heads
+        assert [word.form for word in parse] == list(parse.to_sentence().forms)
+        assert parse.root.id == parse.tree.root
+        assert (parse.root.head, parse.root.head_id) == (None, 0)
+        assert parse.root.subtree == parse.words
+        assert parse[-1] == parse.words[5]
+        assert parse[0] != parse.sentence[0]
+
+    def test_its_text_is_that_of_the_sentence(self, parse: Parse) -> None:
+        assert (parse.text, parse.start, parse.end) == ("Don't salt the soup.", 0, 20)
+
+    def test_pictures(self, parse: Parse) -> None:
+        assert parse.to_svg(width=300, theme="dark", show="lemma") == draw_svg(
+            parse.drawing(show="lemma"), width=300, theme="dark"
+        )
+        assert parse.to_html(show="none") == draw_html([parse.drawing(show="none")])
+
+    def test_words_without_a_calibration(self, parse: Parse) -> None:
+        assert {(word.arc_confidence, word.label_confidence) for word in parse} == {(None, None)}
 
     def test_the_sentence_keeps_its_own_tree(self, parse: Parse) -> None:
         assert parse.sentence.heads == (3, 3, 0, 5, 3, 3)

@@ -162,14 +162,14 @@ def test_an_empty_node_may_come_before_the_first_word() -> None:
 def test_only_line_feeds_and_tabs_divide_the_text() -> None:
     *_, sentence = read_conllu(DATA / "scripts.conllu")
     assert sentence.forms == ("10\u00a0000", "days", "a\u2028b\u0085c", "in spite")
-    assert sentence.words[2].misc == "Note=x\u00a0y"
+    assert sentence.misc[2] == "Note=x\u00a0y"
 
 
 def test_a_byte_order_mark_carriage_returns_and_a_missing_line_end_leave_no_trace_in_the_values() -> None:
     first, second = read_conllu(DATA / "windows.conllu")
     assert first.comments[0] == "# newdoc id = kitchen"
-    assert first.words[4].misc == "SpaceAfter=No|Gloss=a=b"
-    assert (second.forms, second.words[1].misc) == (("Go", "!"), "_")
+    assert first.misc[4] == "SpaceAfter=No|Gloss=a=b"
+    assert (second.forms, second.misc[1]) == (("Go", "!"), "_")
 
 
 def test_a_head_and_a_relation_that_are_not_given_are_none() -> None:

@@ -12,16 +12,9 @@ from hypothesis import strategies as st
 
 from easyfirst.errors import InputError
 from easyfirst.treebank.conllu import ConlluReader, read_conllu
-from easyfirst.treebank.sentence import Sentence, Word
+from easyfirst.treebank.sentence import Sentence
 
 DATA = Path(__file__).parent.parent / "data"
-
-
-def test_words_have_all_their_columns() -> None:
-    first, second = read_conllu(DATA / "multiword.conllu")
-    feats = "Mood=Imp|VerbForm=Fin"
-    assert first.words[0] == Word("Do", "do", "AUX", "VB", feats, 3, "aux", "3:aux", "_")
-    assert second.words[6] == Word("beans", "bean", "NOUN", "NNS", "_", 6, "orphan", "6.1:obj", "_")
 
 
 def test_comments_are_kept_and_readable_as_metadata() -> None:
@@ -62,7 +55,7 @@ def test_a_sentence_from_words_reads_back_as_itself(forms: list[str], data: st.D
     relations = data.draw(st.lists(st.none() | st.sampled_from(["root", "obl:tmod"]), min_size=n, max_size=n))
     sentence = Sentence.from_words(forms, heads=heads, relations=relations)
     (back,) = ConlluReader(io.BytesIO(sentence.to_bytes()), "x")
-    assert back.words == sentence.words
+    assert back.columns == sentence.columns
     assert (back.heads, back.relations) == (tuple(heads), tuple(relations))
     assert back.to_bytes() == sentence.to_bytes()
 
@@ -204,7 +197,7 @@ class TestMisc:
     def test_only_misc_of_words_changes(self, name: str) -> None:
         for sentence in read_conllu(DATA / f"{name}.conllu"):
             changed = sentence.with_misc([{"A": str(m)} for m in range(len(sentence))])
-            assert [word.misc.split("|")[-1] for word in changed.words] == [f"A={m}" for m in range(len(sentence))]
+            assert [cell.split("|")[-1] for cell in changed.misc] == [f"A={m}" for m in range(len(sentence))]
             assert changed.with_misc([{"A": None}] * len(sentence)).to_bytes() == sentence.to_bytes()
 
     def test_mistakes(self) -> None:

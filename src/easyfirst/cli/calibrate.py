@@ -10,7 +10,7 @@ from typer import Argument, Option
 
 from easyfirst.cli.loading import parser_threads, warn_of_name
 from easyfirst.cli.messages import say
-from easyfirst.cli.options import Encoding, ParserThreads
+from easyfirst.cli.options import Encoding, ModelDirectory, ParserThreads
 from easyfirst.cli.sources import read_conllu
 from easyfirst.errors import DataError, ModelError
 from easyfirst.model.bundled import find_known, find_model
@@ -27,7 +27,7 @@ FEW_SENTENCES = 200
 
 
 def calibrate(
-    model: Annotated[str, Argument(metavar="MODEL", help="The model's directory.")],
+    model: ModelDirectory,
     dev: Annotated[str, Argument(metavar="DEV", help="CoNLL-U with gold trees that were not in its training data.")],
     predicted_tags: Annotated[
         bool,

@@ -10,10 +10,11 @@ from typing import TYPE_CHECKING, Annotated
 from typer import Argument, BadParameter, Option
 
 from easyfirst.cli.calibrate import fit_gold, read_gold
+from easyfirst.cli.completions import complete_model
 from easyfirst.cli.info import model_size
 from easyfirst.cli.loading import load_model, parser_threads, set_threads, warn_of_name
 from easyfirst.cli.messages import say
-from easyfirst.cli.options import Encoding, ModelOutput, Overwrite, ParserThreads
+from easyfirst.cli.options import Encoding, ModelDirectory, ModelOutput, Overwrite, ParserThreads
 from easyfirst.cli.outputs import check_model_output
 from easyfirst.errors import ModelError
 from easyfirst.model.bundled import find_model
@@ -27,7 +28,10 @@ if TYPE_CHECKING:
 
 
 def combine(
-    models: Annotated[list[str], Argument(metavar="MODEL MODEL...", help="Two or more model directories.")],
+    models: Annotated[
+        list[str],
+        Argument(metavar="MODEL MODEL...", help="Two or more model directories.", autocompletion=complete_model),
+    ],
     out: ModelOutput,
     dev: Annotated[
         str | None,
@@ -85,7 +89,7 @@ def combine(
 
 
 def pack(
-    model: Annotated[str, Argument(metavar="MODEL", help="The model's directory.")],
+    model: ModelDirectory,
     out: ModelOutput,
     bits: Annotated[int, Option("--bits", metavar="8|16|32", help="The size of each weight.")] = 16,
     overwrite: Overwrite = False,

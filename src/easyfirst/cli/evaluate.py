@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 
 from typer import Argument, BadParameter, Option
 
+from easyfirst.cli.completions import complete_model
 from easyfirst.cli.constituency import TreeOptions, is_brackets, score_trees, show_trees
 from easyfirst.cli.files import STANDARD
 from easyfirst.cli.loading import check_calibrated, load_model, parser_threads, warn_of_name
@@ -52,7 +53,10 @@ def evaluate(
         Argument(metavar="SYSTEM", help="CoNLL-U with the trees to score, of the same words (or text)."),
     ] = None,
     model: Annotated[
-        str | None, Option("--model", "-m", help="Score this model's parses of GOLD's words and tags.")
+        str | None,
+        Option(
+            "--model", "-m", help="Score this model's parses of GOLD's words and tags.", autocompletion=complete_model
+        ),
     ] = None,
     text: Annotated[
         bool,
@@ -181,7 +185,7 @@ def _parse_raw_text(
 ) -> list[Sentence]:
     """Parse the raw text of a treebank."""
     text = raw_text(read_paragraphs(_read(gold, encoding), spaces="none" if no_spaces else "given"))
-    return [parse.parsed for parse in parser(text, threads=threads)]
+    return [parse.to_sentence() for parse in parser(text, threads=threads)]
 
 
 def _score_model(

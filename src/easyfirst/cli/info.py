@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 from typer import Argument, Option
 
 from easyfirst import __version__
+from easyfirst.cli.completions import complete_model
 from easyfirst.cli.loading import set_threads, warn_of_name
 from easyfirst.cli.messages import printable
 from easyfirst.cli.outputs import check_output, is_terminal
@@ -27,7 +28,9 @@ if TYPE_CHECKING:
 
 
 def info(
-    model: Annotated[str, Argument(metavar="MODEL", help="The name of a model or a directory.")],
+    model: Annotated[
+        str, Argument(metavar="MODEL", help="The name of a model or a directory.", autocompletion=complete_model)
+    ],
     as_json: Annotated[bool, Option("--json", help="Print JSON, with all settings and relations.")] = False,
 ) -> None:
     """Describe a model: input, output, sizes and scores.

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 from typer import Argument, Option
 
+from easyfirst.cli.completions import complete_list, complete_model, complete_preset
 from easyfirst.constraints.annotations import constraints_of
 from easyfirst.errors import InputError
 
@@ -63,12 +64,19 @@ Encoding = Annotated[
 ]
 ModelName = Annotated[
     str,
-    Option("--model", "-m", metavar="NAME", help="The name of a model ('easyfirst models' lists them) or a directory."),
+    Option(
+        "--model",
+        "-m",
+        metavar="NAME",
+        help="The name of a model ('easyfirst models' lists them) or a directory.",
+        autocompletion=complete_model,
+    ),
 ]
 OutputFile = Annotated[
     str | None,
     Option("--output", "-o", metavar="FILE", help="The file to write, all at once at the end; default: stdout."),
 ]
+ModelDirectory = Annotated[str, Argument(metavar="MODEL", help="The model's directory.", autocompletion=complete_model)]
 ModelOutput = Annotated[Path, Option("--out", "-o", metavar="DIR", help="The directory of the new model.")]
 Overwrite = Annotated[bool, Option("--overwrite", help="Replace a model that is in DIR.")]
 Valid = Annotated[
@@ -98,6 +106,23 @@ Show = Annotated[
         metavar="COLUMNS",
         help="The columns drawn with the words: lemma, upos, xpos, feats, several with commas between, or none. "
         "Default: upos.",
+        autocompletion=complete_list("lemma", "upos", "xpos", "feats", "none"),
+    ),
+]
+Parts = Annotated[
+    str,
+    Option(
+        help="What to train: parser, tagger, tokenizer, several with commas between, or all: text to trees.",
+        autocompletion=complete_list("parser", "tagger", "tokenizer", "all"),
+    ),
+]
+Preset = Annotated[
+    str | None,
+    Option(
+        metavar="NAME",
+        help="A row of the paper's tables: bottom-up, htlstm or paper (the default of a parser alone); pipeline "
+        "(the default with a tagger); strong; or beam, to fine-tune the parser of --init for beam search.",
+        autocompletion=complete_preset,
     ),
 ]
 Misc = Annotated[

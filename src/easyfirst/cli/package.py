@@ -6,17 +6,18 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Annotated
 
-from typer import Argument, Option
+from typer import Option
 
 from easyfirst import __version__
 from easyfirst.cli.loading import load_model, set_threads
 from easyfirst.cli.messages import say
+from easyfirst.cli.options import ModelDirectory
 from easyfirst.errors import ModelError
 from easyfirst.model.bundled import bundled_models, find_model
 
 
 def package(
-    model: Annotated[str, Argument(metavar="MODEL", help="The model's directory.")],
+    model: ModelDirectory,
     name: Annotated[
         str,
         Option(

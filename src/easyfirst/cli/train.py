@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from typer import Argument, Option
 
+from easyfirst.cli.completions import complete_list, complete_model
 from easyfirst.cli.loading import require_torch, set_threads
-from easyfirst.cli.options import ModelOutput, Quiet, Threads
+from easyfirst.cli.options import ModelOutput, Parts, Preset, Quiet, Threads
 from easyfirst.cli.reports import TrainingReport
 from easyfirst.counting import count
 from easyfirst.errors import ConfigError
@@ -35,24 +36,18 @@ def train(
     no_dev: Annotated[
         bool, Option("--no-dev", help="Without --dev: learn from all of TRAIN instead of holding out a tenth.")
     ] = False,
-    parts: Annotated[
-        str,
-        Option(help="What to train: parser, tagger, tokenizer, several with commas between, or all: text to trees."),
-    ] = "parser",
-    preset: Annotated[
+    parts: Parts = "parser",
+    preset: Preset = None,
+    init: Annotated[
         str | None,
-        Option(
-            metavar="NAME",
-            help="A row of the paper's tables: bottom-up, htlstm or paper (the default of a parser alone); pipeline "
-            "(the default with a tagger); strong; or beam, to fine-tune the parser of --init for beam search.",
-        ),
+        Option(metavar="MODEL", help="Train the parser of this model further.", autocompletion=complete_model),
     ] = None,
-    init: Annotated[str | None, Option(metavar="MODEL", help="Train the parser of this model further.")] = None,
     tags: Annotated[
         str | None,
         Option(
             help="The columns the parser reads beside words: none, upos, xpos, both, feats, upos+feats, xpos+feats or "
-            "all. Default: upos; with a tagger all there are."
+            "all. Default: upos; with a tagger all there are.",
+            autocompletion=complete_list("none", "upos", "xpos", "both", "feats", "upos+feats", "xpos+feats", "all"),
         ),
     ] = None,
     gold_tags: Annotated[

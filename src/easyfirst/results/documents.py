@@ -6,10 +6,11 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, SupportsIndex, overload
 
 from easyfirst.counting import count
 from easyfirst.errors import InputError
+from easyfirst.render.html import draw_html
 from easyfirst.render.notebook import Display
 from easyfirst.render.svg import WIDTH, Theme
 from easyfirst.results.notebook import document_html, shown
@@ -17,7 +18,8 @@ from easyfirst.results.parses import Parse, shortened
 from easyfirst.results.pickling import pack_document, restore_document
 from easyfirst.results.tables import Per, arrow_table, data_frame, document_rows
 from easyfirst.text.sentences import TokenizedText
-from easyfirst.treebank.raw_text import Token, read_text
+from easyfirst.treebank.raw_text import Place, Token
+from easyfirst.treebank.words import Word
 
 if TYPE_CHECKING:
     from spacy.tokens import Doc
@@ -38,6 +40,12 @@ class Document:
     """The tokens of each sentence: their positions in the text, and the words they consist of (several for a multiword
     token). There is nothing but white space between tokens."""
 
+    def __post_init__(self) -> None:
+        """Give each parse its place in the text."""
+        places = (Place(self.text, tokens) for tokens in self.tokens)
+        placed = tuple([parse.at(place) for parse, place in zip(self.sentences, places, strict=True)])
+        object.__setattr__(self, "sentences", placed)
+
     @classmethod
     def of(cls, tokenized: TokenizedText, parses: Iterator[Parse]) -> Document:
         """Make the document of a text from the next parses, one for each of its sentences."""
@@ -46,8 +54,8 @@ class Document:
     @classmethod
     def of_parse(cls, parse: Parse) -> Document:
         """Make a document of a single sentence, whose text is that of the sentence."""
-        paragraph = read_text(parse.sentence)
-        return cls(paragraph.text, (parse,), paragraph.sentences)
+        place = Place.of(parse.sentence)
+        return cls(place.text[: place.end], (parse,), (place.tokens,))
 
     def __len__(self) -> int:
         """Return the number of sentences."""
@@ -57,9 +65,20 @@ class Document:
         """Iterate over the sentences."""
         return iter(self.sentences)
 
-    def __getitem__(self, number: int) -> Parse:
-        """Return a sentence, counted from 0."""
+    @overload
+    def __getitem__(self, number: SupportsIndex) -> Parse: ...
+
+    @overload
+    def __getitem__(self, number: slice) -> tuple[Parse, ...]: ...
+
+    def __getitem__(self, number: SupportsIndex | slice) -> Parse | tuple[Parse, ...]:
+        """Return a sentence, counted from 0, or the sentences of a slice."""
         return self.sentences[number]
+
+    @property
+    def words(self) -> tuple[Word, ...]:
+        """The words of all sentences."""
+        return tuple([word for parse in self.sentences for word in parse])
 
     def __repr__(self) -> str:
         n_words = sum(map(len, self.sentences))
@@ -138,6 +157,11 @@ class Document:
         for n, tokens in enumerate(self.tokens):
             text = self.text[tokens[0].start : tokens[-1].end]
             yield {"document": number, "document_start": start, "text": text} | self._sentence_dict(n)
+
+    def to_html(self, *, width: float = WIDTH, show: str | Iterable[str] | None = None) -> str:
+        """Return a page with all trees that steps through their derivations, as :meth:`Parse.to_html` does."""
+        columns = show if show is None or isinstance(show, str) else list(show)
+        return draw_html([parse.drawing(show=columns) for parse in self.sentences], width=width)
 
     def to_spacy(self, vocab: Vocab) -> Doc:
         """Return the document as a spaCy ``Doc`` of the same text, with heads, relations, tags, features, lemmas,

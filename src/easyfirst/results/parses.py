@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -19,18 +19,22 @@ from easyfirst.parsing.finishing import NOTHING_FIXED, finish
 from easyfirst.parsing.validity import Change, Validity, mark_parts
 from easyfirst.render.columns import columns_of
 from easyfirst.render.drawing import Drawing
+from easyfirst.render.html import draw_html
 from easyfirst.render.notebook import Display
-from easyfirst.render.svg import WIDTH, Theme
+from easyfirst.render.svg import WIDTH, Theme, draw_svg
 from easyfirst.render.terminal import draw_tree
 from easyfirst.results.constituents import constituents_of
+from easyfirst.results.drawings import drawing_of
 from easyfirst.results.nltk_graphs import nltk_graph
 from easyfirst.results.notebook import parse_html, shown
 from easyfirst.results.pickling import pack_parse, restore_parse
 from easyfirst.results.plain import misc_of, parse_dict
 from easyfirst.results.rankings import Ranking
 from easyfirst.results.tables import Per, arrow_table, data_frame, parse_row
-from easyfirst.treebank.sentence import Sentence, Word
+from easyfirst.treebank.raw_text import Place
+from easyfirst.treebank.sentence import Sentence
 from easyfirst.treebank.tree import Tree
+from easyfirst.treebank.words import Word, Words, WordSequence
 
 if TYPE_CHECKING:
     from spacy.tokens import Doc
@@ -40,8 +44,8 @@ SHORT = 10  # the words up to which all of a parse is shown
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class Parse:
-    """A sentence and the tree the parser built over it."""
+class Parse(WordSequence):
+    """A sentence and the tree the parser built over it. Iterate over it to get its words: ``for word in parse``."""
 
     sentence: Sentence
     """The sentence as it was given; if it had heads and relations, it still has them."""
@@ -65,6 +69,8 @@ class Parse:
     """The rank, the score and the probability of this tree, if it was found by a beam."""
     alternatives: tuple[Parse, ...] = field(default=(), compare=False)
     """The next best trees of the sentence, best first, if ``n_best`` asked for them. They have none themselves."""
+    place: Place | None = field(default=None, compare=False, metadata={"stored": False})
+    """Where the words are in the text of their document; None if the sentence was not parsed as part of a text."""
 
     @classmethod
     def of(
@@ -119,6 +125,31 @@ class Parse:
 
     def __reduce__(self) -> tuple[Any, ...]:
         return restore_parse, pack_parse(self)
+
+    def _words_shared(self) -> Words:
+        columns = (self.sentence, self.heads, self.relations)
+        return Words(self, *columns, place=self.place, confidence=lambda: self.confidence)
+
+    def at(self, place: Place) -> Parse:
+        """Return the parse and its alternatives at a place in a text."""
+        if self.place == place:
+            return self
+        return replace(self, place=place, alternatives=tuple([each.at(place) for each in self.alternatives]))
+
+    @property
+    def root(self) -> Word:
+        """The word that is the root of the tree. Its ``head`` is None and its ``head_id`` 0."""
+        return self[self.heads.index(0)]
+
+    @property
+    def start(self) -> int:
+        """The position of the first character in the text of the document; 0 if there is no document."""
+        return self._words_shared().place.start
+
+    @property
+    def end(self) -> int:
+        """The position after the last character."""
+        return self._words_shared().place.end
 
     @property
     def n_best(self) -> tuple[Parse, ...]:
@@ -183,16 +214,6 @@ class Parse:
         return tuple(change.word for change in self.changes if change.relation != self.relations[change.word - 1])
 
     @property
-    def parsed(self) -> Sentence:
-        """The sentence with the heads and relations of this parse."""
-        return self.sentence.with_tree(self.heads, self.relations)
-
-    @property
-    def words(self) -> tuple[Word, ...]:
-        """The words with all their columns, heads and relations from this parse."""
-        return self.parsed.words
-
-    @property
     def derivation(self) -> tuple[Attachment, ...]:
         """Every attachment in the order it was decided: one less than there are words. Built anew at each call.
 
@@ -248,25 +269,18 @@ class Parse:
         return shown([self], steps=steps, width=width, theme=theme, show=show)
 
     def drawing(self, *, show: str | Iterable[str] | None = None) -> Drawing:
-        """Return the input of all other pictures: ``draw_svg(parse.drawing())`` and the like. ``show`` names the
+        """Return the input of all other pictures: ``draw_latex(parse.drawing())`` and the like. ``show`` names the
         columns below the words, as for :meth:`draw`."""
-        confidence = self.confidence
-        steps: list[int | None] = [None] * len(self)
-        moved: list[int | None] = [None] * len(self)
-        attached = zip(self.steps.modifiers.tolist(), self.steps.heads.tolist(), strict=True)
-        for step, (m, head) in enumerate(attached, 1):
-            steps[m - 1], moved[m - 1] = step, head if head != self.heads[m - 1] else None
-        return Drawing(
-            self.tagged.forms,
-            self.heads,
-            self.relations,
-            tags=self.tagged.upos,
-            confidence=confidence.arcs if confidence else None,
-            steps=steps,
-            title=self.sentence.metadata.get("sent_id"),
-            moved_from=moved if any(moved) else None,
-            columns=None if show is None else columns_of(self.tagged, show),
-        )
+        return drawing_of(self, show)
+
+    def to_svg(self, *, width: float = WIDTH, theme: Theme = "auto", show: str | Iterable[str] | None = None) -> str:
+        """Return a picture of the tree as SVG, at most ``width`` pixels wide. ``theme`` is ``"light"``, ``"dark"`` or
+        that of the viewer, and ``show`` names the columns below the words, as for :meth:`draw`."""
+        return draw_svg(self.drawing(show=show), width=width, theme=theme)
+
+    def to_html(self, *, width: float = WIDTH, show: str | Iterable[str] | None = None) -> str:
+        """Return a page that steps through the derivation; ``width`` and ``show`` as for :meth:`to_svg`."""
+        return draw_html([self.drawing(show=show)], width=width)
 
     def to_dict(self) -> dict[str, Any]:
         """Return the parse for JSON: the confidence of the tree, and the words with tags, head, relation, their
@@ -286,11 +300,12 @@ class Parse:
         it crosses others, and ``Decided=head:relation`` where rules changed these. It needs a calibrated model.
 
         A tree that was found by a beam has its rank, score and probability in comments: ``# parse_rank = 1``."""
-        block = self.annotated(deps=deps, tags=tags, confidence=confidence).to_bytes()
+        block = self.to_sentence(deps=deps, tags=tags, confidence=confidence).to_bytes()
         return block if self.ranking is None else self.ranking.annotate(block)
 
-    def annotated(self, *, deps: bool = False, tags: bool = False, confidence: bool = False) -> Sentence:
-        """Return the sentence that :meth:`to_bytes` writes, without the comments on its rank."""
+    def to_sentence(self, *, deps: bool = False, tags: bool = False, confidence: bool = False) -> Sentence:
+        """Return the sentence with the heads and relations of this parse. The options add columns as in
+        :meth:`to_bytes`, which writes this sentence and the comments on its rank."""
         sentence = self.tagged if tags else self.sentence
         sentence = sentence.with_tree(self.heads, self.relations, deps=deps)
         return sentence.with_misc(misc_of(self, require_confidence(self.confidence))) if confidence else sentence

@@ -22,7 +22,7 @@ from easyfirst.parsing.validity import Change
 from easyfirst.results.rankings import Ranking
 from easyfirst.text.sentences import sentences_of
 from easyfirst.treebank.pickling import TEXT_COLUMNS, pack_texts, unpack_texts
-from easyfirst.treebank.raw_text import Token
+from easyfirst.treebank.raw_text import Place, Token
 from easyfirst.treebank.sentence import Sentence
 
 if TYPE_CHECKING:
@@ -34,12 +34,13 @@ Changed = dict[str, Any]  # the packed columns in which a sentence differs from 
 
 def pack_parse(parse: Parse) -> tuple[Any, ...]:
     """Return the arguments of :func:`restore_parse`."""
-    return (parse.sentence, *_pack_tree(parse))
+    return (parse.sentence, _pack_place(parse.place), *_pack_tree(parse))
 
 
-def restore_parse(sentence: Sentence, *packed: Any) -> Parse:
+def restore_parse(sentence: Sentence, place: tuple[Any, ...] | None, *packed: Any) -> Parse:
     """Return the parse of :func:`pack_parse`."""
-    return _restore_tree(sentence, *packed)
+    parse = _restore_tree(sentence, *packed)
+    return parse if place is None else parse.at(_restore_place(place))
 
 
 def pack_document(document: Document) -> tuple[Any, ...]:
@@ -48,7 +49,7 @@ def pack_document(document: Document) -> tuple[Any, ...]:
     parses: list[tuple[Any, ...]] = []
     for parse, sentence in zip(document, found, strict=True):
         parses.append((_changed_from(parse.sentence, sentence), *_pack_tree(parse)))
-    return (document.text, _pack_tokens(document), parses)
+    return (document.text, _pack_tokens(document.text, document.tokens), parses)
 
 
 def restore_document(text: str, packed: tuple[Any, ...], parses: Sequence[tuple[Any, ...]]) -> Document:
@@ -165,18 +166,37 @@ def _with_changed(sentence: Sentence, columns: Changed) -> Sentence:
     return replace(sentence, **unpacked)  # pyright: ignore[reportArgumentType]
 
 
-def _pack_tokens(document: Document) -> tuple[bytes, bytes, dict[int, tuple[str, ...]]]:
+def _pack_place(place: Place | None) -> tuple[Any, ...] | None:
+    """Return the part of the text that belongs to a sentence, where it is, and the tokens in it."""
+    if place is None:
+        return None
+    own = place.shortened()
+    tokens = [_moved(token, -own.offset) for token in own.tokens]
+    return (own.text, own.offset, *_pack_tokens(own.text, [tokens]))
+
+
+def _restore_place(packed: tuple[Any, ...]) -> Place:
+    text, offset, *rest = packed
+    [tokens] = _restore_tokens(text, *rest)
+    return Place(text, tuple(_moved(token, offset) for token in tokens), offset)
+
+
+def _moved(token: Token, by: int) -> Token:
+    return Token(token.start + by, token.end + by, token.words)
+
+
+def _pack_tokens(text: str, sentences: Sequence[Sequence[Token]]) -> tuple[bytes, bytes, dict[int, tuple[str, ...]]]:
     """Return the number of tokens in each sentence, their positions, each from the end of the one before, and the words
     of those that are not a single word as it is written."""
     steps: list[int] = []
     words: dict[int, tuple[str, ...]] = {}
     end = 0
-    for number, token in enumerate(chain.from_iterable(document.tokens)):
+    for number, token in enumerate(chain.from_iterable(sentences)):
         steps += (token.start - end, token.end - token.start)
         end = token.end
-        if token.words != (document.text[token.start : token.end],):
+        if token.words != (text[token.start : token.end],):
             words[number] = token.words
-    return _integers([len(tokens) for tokens in document.tokens]), _integers(steps), words
+    return _integers([len(tokens) for tokens in sentences]), _integers(steps), words
 
 
 def _restore_tokens(

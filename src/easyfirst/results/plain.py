@@ -34,16 +34,17 @@ def _words(parse: Parse, confidence: Confidence | None) -> list[dict[str, Any]]:
     decided = {m: (step, *values) for step, (m, *values) in enumerate(zip(*numbers, strict=True), 1)}
     words: list[dict[str, Any]] = []
     tagged = parse.tagged
-    for m, (word, head, relation) in enumerate(zip(tagged.words, parse.heads, parse.relations, strict=True), 1):
+    columns = (tagged.forms, tagged.lemmas, tagged.upos, tagged.xpos, tagged.feats, parse.heads, parse.relations)
+    for m, (form, lemma, upos, xpos, feats, head, relation) in enumerate(zip(*columns, strict=True), 1):
         step, score, margin, label_margin = decided.get(m, _UNDECIDED)
         words.append(
             {
                 "id": m,
-                "form": word.form,
-                "lemma": given(word.lemma),
-                "upos": given(word.upos),
-                "xpos": given(word.xpos),
-                "feats": given(word.feats),
+                "form": form,
+                "lemma": given(lemma),
+                "upos": given(upos),
+                "xpos": given(xpos),
+                "feats": given(feats),
                 "head": head,
                 "relation": relation,
                 "arc_confidence": rounded(confidence.arcs[m - 1]) if confidence else None,

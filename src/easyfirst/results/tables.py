@@ -45,7 +45,7 @@ def parse_row(
     comments: Sequence[str] = (),
 ) -> Row:
     """Return the row of a parse, with ``comments`` before its own. ``text`` is that of its document."""
-    sentence = parse.annotated(deps=options.deps, tags=options.tags, confidence=options.confidence)
+    sentence = parse.to_sentence(deps=options.deps, tags=options.tags, confidence=options.confidence)
     if comments:
         sentence = replace(sentence, comments=(*comments, *sentence.comments))
     known = parse.confidence

@@ -33,6 +33,61 @@ class Token(NamedTuple):
     """The syntactic words; more than one for a multiword token."""
 
 
+class Place(NamedTuple):
+    """Where the words of a sentence are in a text."""
+
+    text: str
+    """The text, from ``offset`` on and at least to the white space that follows the sentence."""
+    tokens: tuple[Token, ...]
+    """The tokens of the sentence."""
+    offset: int = 0
+
+    @classmethod
+    def of(cls, sentence: Sentence) -> Place:
+        """Return the place of a sentence in its own text. A space follows it unless its last token has
+        ``SpaceAfter=No``."""
+        text, tokens, has_space_after = _read_sentence(sentence, "given")
+        return cls(text + " " * has_space_after, tokens)
+
+    @property
+    def start(self) -> int:
+        """The position of the first character of the sentence."""
+        return self.tokens[0].start
+
+    @property
+    def end(self) -> int:
+        """The position after its last character."""
+        return self.tokens[-1].end
+
+    def between(self, start: int, end: int) -> str:
+        """Return the characters between two positions."""
+        return self.text[start - self.offset : end - self.offset]
+
+    def spans(self) -> list[tuple[int, int]]:
+        """Return the start and the end of each word. The words of a multiword token have their own parts of it if it
+        consists of them, and else all of it."""
+        spans: list[tuple[int, int]] = []
+        for start, end, words in self.tokens:
+            if len(words) == 1 or "".join(words) != self.between(start, end):
+                spans += [(start, end)] * len(words)
+            else:
+                for word in words:
+                    spans.append((start, start + len(word)))
+                    start += len(word)
+        return spans
+
+    def end_of_space(self) -> int:
+        """Return the position after the white space that follows the sentence."""
+        end = self.end - self.offset
+        while self.text[end : end + 1].isspace():
+            end += 1
+        return end + self.offset
+
+    def shortened(self) -> Place:
+        """Return the place in the part of the text that belongs to the sentence."""
+        return Place(self.between(self.start, self.end_of_space()), self.tokens, self.start)
+
+
 @dataclass(frozen=True, slots=True)
 class Paragraph:
     """A text and its sentences, each of at least one token."""
@@ -105,13 +160,19 @@ def _read_paragraph(paragraph: Sequence[Sentence], spaces: str) -> Paragraph:
     sentences: list[tuple[Token, ...]] = []
     at = 0
     for sentence in paragraph:
-        text, spans, has_space_after = _read_line(sentence, spaces)
-        words = (sentence.forms[token.words.start : token.words.stop] for token in sentence.surface_tokens)
-        tokens = zip(spans, words, strict=True)
-        sentences.append(tuple(Token(at + start, at + end, forms) for (start, end), forms in tokens))
+        text, tokens, has_space_after = _read_sentence(sentence, spaces, at)
+        sentences.append(tokens)
         parts.append(text + " " * has_space_after)
         at += len(parts[-1])
     return Paragraph("".join(parts).removesuffix(" "), tuple(sentences))
+
+
+def _read_sentence(sentence: Sentence, spaces: str, at: int = 0) -> tuple[str, tuple[Token, ...], bool]:
+    """Return the text of a sentence, its tokens if the text begins ``at`` a position, and whether a space follows."""
+    text, spans, has_space_after = _read_line(sentence, spaces)
+    words = (sentence.forms[token.words.start : token.words.stop] for token in sentence.surface_tokens)
+    tokens = zip(spans, words, strict=True)
+    return text, tuple(Token(at + start, at + end, forms) for (start, end), forms in tokens), has_space_after
 
 
 def _read_line(sentence: Sentence, spaces: str) -> tuple[str, list[tuple[int, int]], bool]:

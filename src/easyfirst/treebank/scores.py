@@ -36,7 +36,7 @@ LENGTHS = ("1-10", "11-20", "21-30", "31-40", "41-50", "51+")
 SAME_TEXT = "compare files of the same text"
 
 
-class Parsed(Protocol):
+class ParseLike(Protocol):
     """The parse of a sentence."""
 
     @property
@@ -174,7 +174,7 @@ class Scorer:
         )
 
 
-def score(gold: Iterable[Sentence], system: Iterable[Sentence | Parsed]) -> Scores:
+def score(gold: Iterable[Sentence], system: Iterable[Sentence | ParseLike]) -> Scores:
     """Compare two treebanks of the same words, or a treebank and its parses. Both are read as streams. Several roots or
     a cycle are an error, as in the official scorer."""
     scorer, shared_task = Scorer(), _compare_trees([], [])
@@ -212,7 +212,7 @@ def _tokens(sentence: Sentence) -> set[tuple[str, range]]:
     return {(without_spaces(token.form), token.words) for token in sentence.surface_tokens}
 
 
-def _sentence(given: Sentence | Parsed) -> Sentence:
+def _sentence(given: Sentence | ParseLike) -> Sentence:
     if isinstance(given, Sentence):
         return given
     tagged, heads, relations = (getattr(given, name, None) for name in ("tagged", "heads", "relations"))

@@ -16,34 +16,11 @@ from typing import Any
 from easyfirst.counting import count
 from easyfirst.errors import InputError
 from easyfirst.treebank.misc import with_entries
+from easyfirst.treebank.words import Words, WordSequence
 
 Columns = tuple[tuple[str | int | None, ...], ...]  # the nine from FORM to MISC
 _columns_of = attrgetter("forms", "lemmas", "upos", "xpos", "feats", "heads", "relations", "deps", "misc")
 MISC = 9  # the index of the last of the ten columns, which is followed by the line end
-
-
-@dataclass(frozen=True, slots=True)
-class Word:
-    """One word line of CoNLL-U; its ID is its position in the sentence, counted from 1."""
-
-    form: str
-    """The word as it is written."""
-    lemma: str = "_"
-    """The lemma; like the other columns, ``_`` if there is none."""
-    upos: str = "_"
-    """The universal part-of-speech tag."""
-    xpos: str = "_"
-    """The tag of the treebank's own tagset."""
-    feats: str = "_"
-    """The features, such as ``Case=Nom|Number=Sing``."""
-    head: int | None = None
-    """The ID of the head, 0 for the root; None if it is not known."""
-    relation: str | None = None
-    """The relation to the head; None if it is not known."""
-    deps: str = "_"
-    """The enhanced dependencies."""
-    misc: str = "_"
-    """Everything else, such as ``SpaceAfter=No``."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,8 +63,9 @@ class Lines:
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class Sentence:
-    """A sentence: one value per word in each column. Heads are word IDs counted from 1; 0 is the root."""
+class Sentence(WordSequence):
+    """A sentence as CoNLL-U has it: one value per word in each column. Heads are word IDs counted from 1; 0 is the
+    root. Iterate over it to get its words: ``for word in sentence``."""
 
     forms: tuple[str, ...]
     """The words as they are written."""
@@ -168,6 +146,9 @@ class Sentence:
         """Return the number of words."""
         return len(self.forms)
 
+    def _words_shared(self) -> Words:
+        return Words(self, self, self.heads, self.relations)
+
     def __repr__(self) -> str:
         names = ("forms", "upos", "xpos", "heads", "relations", "source", "line")
         return f"Sentence({', '.join(f'{name}={getattr(self, name)!r}' for name in names)})"
@@ -176,11 +157,6 @@ class Sentence:
     def columns(self) -> Columns:
         """All columns, from the forms to MISC."""
         return _columns_of(self)
-
-    @property
-    def words(self) -> tuple[Word, ...]:
-        """The words with all their columns."""
-        return tuple(map(Word, *self.columns))
 
     @property
     def surface_tokens(self) -> Iterator[SurfaceToken]:
@@ -262,6 +238,10 @@ class Sentence:
     def to_bytes(self) -> bytes:
         """Return the sentence as CoNLL-U; what was read and not changed comes back byte for byte."""
         return self.prefix + (self._new_lines() if self.lines is None else self.lines.with_columns(self.columns))
+
+    def to_conllu(self) -> str:
+        """Return :meth:`to_bytes` as text."""
+        return self.to_bytes().decode()
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Pickle the bytes that the sentence was read from, or its columns, and what was changed."""

@@ -76,6 +76,17 @@ class Tree:
             self._word(head)
         return tuple(m for m, h in enumerate(self.heads, 1) if h == head)
 
+    def modifiers(self) -> list[list[int]]:
+        """Return the modifiers of 0 and of each word, from left to right.
+
+        >>> Tree((2, 0, 2), ("nsubj", "root", "obj")).modifiers()
+        [[2], [], [1, 3], []]
+        """
+        modifiers: list[list[int]] = [[] for _ in range(len(self) + 1)]
+        for m, h in enumerate(self.heads, 1):
+            modifiers[h].append(m)
+        return modifiers
+
     def ancestors(self, m: int) -> tuple[int, ...]:
         """Return the head of a word, the head of that, and so on up to the root of the sentence.
 
@@ -98,7 +109,7 @@ class Tree:
         >>> Tree((2, 3, 0, 3), ("det", "nsubj", "root", "obj")).subtree(2)
         (1, 2)
         """
-        modifiers = self._modifiers()
+        modifiers = self.modifiers()
         found = [self._word(m)] if m else []
         waiting = list(modifiers[m])
         while waiting:
@@ -155,7 +166,7 @@ class Tree:
         >>> list(Tree((2, 0, 2), ("nsubj", "root", "obj")).leaves())
         [1, 3]
         """
-        return (m for m, modifiers in enumerate(self._modifiers()) if m and not modifiers)
+        return (m for m, modifiers in enumerate(self.modifiers()) if m and not modifiers)
 
     def inner(self) -> Iterator[int]:
         """Return the words with modifiers, from left to right.
@@ -163,7 +174,7 @@ class Tree:
         >>> list(Tree((2, 0, 2), ("nsubj", "root", "obj")).inner())
         [2]
         """
-        return (m for m, modifiers in enumerate(self._modifiers()) if m and modifiers)
+        return (m for m, modifiers in enumerate(self.modifiers()) if m and modifiers)
 
     @property
     def is_projective(self) -> bool:
@@ -219,13 +230,6 @@ class Tree:
             raise InputError(f"there is no word {m} in a tree of {count(len(self), 'word')}; they are counted from 1")
         return m
 
-    def _modifiers(self) -> list[list[int]]:
-        """Return the modifiers of 0 and of each word, from left to right."""
-        modifiers: list[list[int]] = [[] for _ in range(len(self) + 1)]
-        for m, h in enumerate(self.heads, 1):
-            modifiers[h].append(m)
-        return modifiers
-
     def _way_up(self, m: int) -> Iterator[int]:
         """Yield a word and all words above it, without 0."""
         for _ in self.heads:
@@ -241,7 +245,7 @@ class Tree:
 
     def _top_down(self) -> list[int]:
         """Return 0 and all words, each after its head, modifiers from left to right."""
-        modifiers = self._modifiers()
+        modifiers = self.modifiers()
         order = [0]
         for node in order:
             order += modifiers[node]

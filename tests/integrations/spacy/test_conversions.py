@@ -126,7 +126,7 @@ class TestFromSpacy:
     def test_round_trip(self, parser: Parser) -> None:
         document = parser("The fox doesn't jump.\nIt likes apples, (green) ones.")
         sentences = easyfirst.from_spacy(document.to_spacy(Vocab()))
-        assert [columns(sentence) for sentence in sentences] == [columns(parse.parsed) for parse in document]
+        assert [columns(sentence) for sentence in sentences] == [columns(parse.to_sentence()) for parse in document]
         assert sentences[0].metadata["text"] == "The fox doesn't jump."
         scores = easyfirst.score(sentences, document)
         assert scores.ud.las == 100

@@ -68,6 +68,7 @@ def test_round_trip(name: str) -> None:
     packed = pack(document)
     assert set(plain(packed[KEY])) <= {int, str, float, bool, bytes, np.ndarray, type(None)}
     assert deep(unpack(packed)) == deep(document)
+    assert [parse.place for parse in unpack(packed)] == [parse.place for parse in document]
 
 
 def test_shared_records_are_stored_once() -> None:
@@ -93,7 +94,17 @@ def test_records_of_earlier_versions() -> None:
 
 @pytest.mark.parametrize(
     "packed",
-    [{}, {KEY: None}, {KEY: [99]}, {KEY: [1]}, {KEY: [0]}, {KEY: [-2, 5]}, {KEY: []}, {KEY: [1, 1, 2, 3, 4, 5]}],
+    [
+        {},
+        {KEY: None},
+        {KEY: [99]},
+        {KEY: [1]},
+        {KEY: [0]},
+        {KEY: [-2, 5]},
+        {KEY: []},
+        {KEY: [1, 1, 2, 3, 4, 5]},
+        {KEY: [1, "a", [0, 5], [0, [0]]]},
+    ],
 )
 def test_other_values(packed: dict[str, Any]) -> None:
     with pytest.raises(DataError, match="upgrade easyfirst"):

@@ -50,7 +50,7 @@ def unpack(packed: Mapping[str, Any]) -> Document:
     """Undo :func:`pack`. Raise a :class:`DataError` if the values are not those of a document."""
     try:
         document = _Unpacker().unpack(packed[KEY])
-    except (KeyError, IndexError, TypeError, ValueError):
+    except (AttributeError, KeyError, IndexError, TypeError, ValueError):
         document = None
     if not isinstance(document, Document):
         raise DataError("doc._.easyfirst is not a document, or one of a newer version; upgrade easyfirst")
