@@ -71,9 +71,9 @@ class Draft:
         self._margins = dict(zip(modifiers, derivation.margins.tolist(), strict=True))
         self._ranks: tuple[list[str], Floats] | None = None
 
-    def n_problems(self) -> int:
-        """Return how many arcs violate a rule."""
-        return sum(self.problem(m) is not None for m in range(1, len(self.heads)))
+    def problems(self) -> list[int]:
+        """Return the words whose arcs violate a rule."""
+        return [m for m in range(1, len(self.heads)) if self.problem(m) is not None]
 
     def problem(self, m: int) -> Problem | None:
         """Return why the arc of a word violates a rule, or None if it does not; that of the root never does."""

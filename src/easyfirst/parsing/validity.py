@@ -106,13 +106,14 @@ class Validity:
         if derivation.relation_scores is None or self.is_valid(tree, tagged.feats):
             return tree
         draft = Draft(tree.heads, tree.relations, tagged, derivation, self._relations, holds)
-        before = draft.n_problems()
+        problems = draft.problems()
+        before = len(problems)
         for _ in range(MAX_SWEEPS):
-            problems = [m for m in range(1, len(heads) + 1) if draft.problem(m) is not None]
             is_changed = [self._solve(draft, m, given, may_move) for m in problems]
             if not any(is_changed):
                 break
-        if draft.n_problems() >= before:
+            problems = draft.problems()
+        if len(problems) >= before:
             return tree
         return _with_changes(tree, draft)
 
