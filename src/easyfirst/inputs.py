@@ -13,7 +13,7 @@ from easyfirst.errors import ConfigError, DataError, InputError
 from easyfirst.model.lexicon import tags_of
 from easyfirst.model.parser_config import MAX_BEAM
 from easyfirst.model.parser_vocabulary import ParserVocabulary
-from easyfirst.text.tagging import Tagger
+from easyfirst.text.tagging import Tagged, Tagger
 from easyfirst.treebank.columns import TAGSETS
 from easyfirst.treebank.guidelines import TAGS as UNIVERSAL
 from easyfirst.treebank.sentence import Sentence
@@ -159,12 +159,12 @@ def with_known_tagsets(sentence: Sentence, tag_kinds: Sequence[str], vocabulary:
     return sentence.with_tags(**changed) if changed else sentence
 
 
-def tag(prepared: Iterable[Prepared], tagger: Tagger | None, vocabulary: ParserVocabulary) -> list[Sentence]:
+def tag(prepared: Iterable[Prepared], tagger: Tagger | None, vocabulary: ParserVocabulary) -> list[Tagged]:
     """Return sentences with predicted tags where theirs are missing, or of another tagset."""
     sentences = [each.sentence for each in prepared]
     if tagger is None:
-        return sentences
-    return tagger.tag([with_known_tagsets(sentence, tagger.kinds, vocabulary) for sentence in sentences])
+        return list(map(Tagged, sentences))
+    return tagger.tag_with_scores([with_known_tagsets(sentence, tagger.kinds, vocabulary) for sentence in sentences])
 
 
 def prepare_from_text(sentence: Sentence, constraints: ConstraintsOf | None, vocabulary: ParserVocabulary) -> Prepared:

@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from easyfirst.model.parser_vocabulary import ParserVocabulary
 from easyfirst.nn.arrays import Floats
 from easyfirst.parsing.derivation import Derivation
-from easyfirst.parsing.draft import Draft
+from easyfirst.parsing.draft import Draft, TagScores
 from easyfirst.parsing.validity import Change, Tree, Validity, mark_parts
 from easyfirst.treebank.conllu import read_conllu
 from easyfirst.treebank.guidelines import RELATIONS, TAGS
@@ -122,14 +122,12 @@ def obey(
 ) -> Tree:
     """Return the tree of a sentence after the step. ``ranks``: the scores of tags, for all words; else none."""
 
-    def rank(forms: Sequence[str]) -> tuple[Sequence[str], Floats]:
-        row = [ranks.get(tag, -50.0) for tag in UPOS]
-        return UPOS, np.array([row] * len(forms), dtype=np.float32)
-
-    validity = Validity(NAMES, rank if ranks else None)
+    row = [ranks.get(tag, -50.0) for tag in UPOS]
+    tag_scores = TagScores(UPOS, np.array([row] * len(sentence), dtype=np.float32)) if ranks else None
     heads, relations = tuple(head or 0 for head in sentence.heads), tuple(map(str, sentence.relations))
     steps = derivation_of(sentence, scores)
-    return validity.obey(heads, relations, steps, sentence, given=given or sentence, may_move=may_move)
+    of_tree = heads, relations, steps, sentence
+    return Validity(NAMES).obey(*of_tree, given=given or sentence, tag_scores=tag_scores, may_move=may_move)
 
 
 @settings(max_examples=300, deadline=None)

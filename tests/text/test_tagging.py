@@ -28,6 +28,7 @@ from easyfirst.model.tagger_store import (
     tagger_shapes,
 )
 from easyfirst.model.tagger_vocabulary import TaggerVocabulary
+from easyfirst.nn.arrays import Floats
 from easyfirst.nn.namespace import NUMPY
 from easyfirst.nn.sequences import Packing
 from easyfirst.nn.tagger_network import TaggerIds, encode_tagged, members_of, score_outputs
@@ -124,10 +125,16 @@ def test_an_unknown_emoji_is_read_like_an_emoticon() -> None:
     sentences = [*SENTENCES, Sentence.from_words(["the", ":)", "♥"], ["DET", "SYM", "NOUN"])]
     vocabulary = TaggerVocabulary.of(sentences, min_count=1)
     read = Tagger(TaggerModel(CONFIG, vocabulary, initial_tagger(CONFIG, vocabulary, np.random.default_rng(1))))
-    emoticon, *emoji = (scores[1] for _, scores in (read.rank(["the", form]) for form in (":)", "🎉", "👍🏽", "❤️")))
+
+    def scores_of(form: str) -> Floats:
+        [tagged] = read.tag_with_scores([Sentence.from_words(["the", form])])
+        assert tagged.tag_scores is not None
+        return tagged.tag_scores.scores[1]
+
+    emoticon, *emoji = map(scores_of, (":)", "🎉", "👍🏽", "❤️"))
     assert all(np.array_equal(scores, emoticon) for scores in emoji)
     for form in ("♥", "😀a", "≠", "!", "ë"):  # known, with a letter, mathematics, punctuation, a word
-        assert not np.array_equal(read.rank(["the", form])[1][1], emoticon)
+        assert not np.array_equal(scores_of(form), emoticon)
 
 
 def test_forms_of_any_length_and_script_are_tagged(tagger: Tagger) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import unicodedata
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -17,6 +17,7 @@ from easyfirst.native.backend import Backend
 from easyfirst.nn.arrays import Floats
 from easyfirst.nn.sequences import longest_first
 from easyfirst.nn.tagger_network import LEMMAS, TaggerIds, TaggerWeights, members_of, with_value_scores
+from easyfirst.parsing.draft import TagScores
 from easyfirst.text.part_networks import tagger_network
 from easyfirst.treebank.sentence import Sentence
 
@@ -25,6 +26,14 @@ KNOWN_LEMMA = 3.0  # the bonus of a lemma that is a known word, in units of log-
 EMOTICON = ":)"
 MAX_BATCH_WORDS = 2048  # the most words in a batch, unless a single sentence has more
 Tags = Mapping[str, tuple[str, ...]]  # for each column, the values of the words of a sentence
+
+
+class Tagged(NamedTuple):
+    """A sentence with tags."""
+
+    sentence: Sentence
+    tag_scores: TagScores | None = None
+    """The scores of all UPOS tags, if some tags were predicted and these are among them."""
 
 
 class Tagger:
@@ -49,15 +58,19 @@ class Tagger:
 
     def tag(self, sentences: Sequence[Sentence]) -> list[Sentence]:
         """Return the sentences, in order, with predicted values where they have none; given ones are kept."""
-        found = list(sentences)
-        incomplete = [n for n, sentence in enumerate(found) if any(lacks(sentence, kind) for kind in self.kinds)]
-        given = [tags_of(found[number], self.model.vocabulary.tag_kind) for number in incomplete]
-        predicted = self.predict([found[number].forms for number in incomplete], given=given)
-        for number, tags in zip(incomplete, predicted, strict=True):
-            sentence = found[number]
+        return [tagged.sentence for tagged in self.tag_with_scores(sentences)]
+
+    def tag_with_scores(self, sentences: Sequence[Sentence]) -> list[Tagged]:
+        """Return the sentences as :meth:`tag` does, with the scores of UPOS tags."""
+        found = list(map(Tagged, sentences))
+        incomplete = [n for n, sentence in enumerate(sentences) if any(lacks(sentence, kind) for kind in self.kinds)]
+        given = [tags_of(sentences[number], self.model.vocabulary.tag_kind) for number in incomplete]
+        predicted = self._predict([sentences[number].forms for number in incomplete], given, MAX_BATCH_WORDS)
+        for number, (tags, tag_scores) in zip(incomplete, predicted, strict=True):
+            sentence = sentences[number]
             lacking = {kind: column for kind, column in tags.items() if lacks(sentence, kind)}
             filled = {kind: _filled(tags_of(sentence, kind), column) for kind, column in lacking.items()}
-            found[number] = sentence.with_tags(**filled)
+            found[number] = Tagged(sentence.with_tags(**filled), tag_scores)
         return found
 
     def untagged(self, sentence: Sentence) -> Sentence:
@@ -75,20 +88,23 @@ class Tagger:
 
         ``given`` are the tags of the words, if they are known, by which lemmas are looked up: UPOS, or XPOS if the
         tagger has no UPOS. A tag that is not known is ``_``."""
-        tagged: dict[int, Tags] = {}
+        known = [["_"] * len(forms) for forms in sentences] if given is None else given
+        return [tags for tags, _ in self._predict(sentences, known, max_words)]
+
+    def _predict(
+        self, sentences: Sequence[Sequence[str]], given: Sequence[Sequence[str]], max_words: int
+    ) -> list[tuple[Tags, TagScores | None]]:
+        """Return the columns of sentences, and the scores of UPOS tags if there are any."""
+        found: dict[int, tuple[Tags, TagScores | None]] = {}
         for batch in longest_first(list(map(len, sentences)), max_rows=max_words):
-            forms = [sentences[number] for number in batch]
-            known = [["_"] * len(sentences[number]) if given is None else given[number] for number in batch]
-            tagged.update(zip(batch, self._predict_batch(forms, known), strict=True))
-        return [tagged[number] for number in range(len(sentences))]
+            forms, known = [sentences[number] for number in batch], [given[number] for number in batch]
+            found.update(zip(batch, self._predict_batch(forms, known), strict=True))
+        return [found[number] for number in range(len(sentences))]
 
-    def rank(self, forms: Sequence[str], kind: str = "upos") -> tuple[Sequence[str], Floats]:
-        """Return all tags of one kind and their scores for the words of a sentence: (n_words, n_tags). A difference of
-        scores is one of log-probabilities."""
-        return self.model.vocabulary.outputs[kind], self._network.score(self._encode([forms]))[kind]
-
-    def _predict_batch(self, sentences: Sequence[Sequence[str]], given: Sequence[Sequence[str]]) -> Iterator[Tags]:
-        """Yield the columns of sentences that are sorted, longest first."""
+    def _predict_batch(
+        self, sentences: Sequence[Sequence[str]], given: Sequence[Sequence[str]]
+    ) -> Iterator[tuple[Tags, TagScores | None]]:
+        """Do the same for a batch of sentences that are sorted, longest first."""
         vocabulary, encoded = self.model.vocabulary, self._encode(sentences)
         scores, columns = self._network.score(encoded), dict[str, list[str]]()
         for kind in vocabulary.kinds:
@@ -101,9 +117,12 @@ class Tagger:
             else:
                 names, best = vocabulary.outputs[kind], scores[kind].argmax(axis=1).tolist()
                 columns[kind] = [names[number] for number in best]
+        names = vocabulary.outputs.get("upos")
         start = 0
         for length in map(len, sentences):
-            yield {kind: tuple(column[start : start + length]) for kind, column in columns.items()}
+            rows = slice(start, start + length)
+            tag_scores = None if names is None else TagScores(names, scores["upos"][rows])
+            yield {kind: tuple(column[rows]) for kind, column in columns.items()}, tag_scores
             start += length
 
     def _encode(self, sentences: Sequence[Sequence[str]]) -> list[Floats]:
