@@ -25,6 +25,8 @@ from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
+
 import easyfirst
 from bench import report
 from easyfirst import Parser, Sentence
@@ -48,19 +50,17 @@ def tagger_without(model: TaggerModel) -> TaggerModel:
 
 
 def parser_without(model: ParserModel) -> ParserModel:
-    """Return a parser that reads no features, like one that reads the same of every word."""
+    """Return a parser that reads no features, made from one that reads external vectors and all tags."""
     config, vocabulary = model.config, model.vocabulary
     if "feats" not in vocabulary.tags:
         return model
     members = split_members(model.arrays, config.members)
     for arrays in members:
-        n_before = arrays["words.embedding"].shape[1] + arrays.get("words.external", arrays["words.embedding"][:, :0]).shape[1]
-        table = arrays.pop("words.feats")
-        begin = n_before + config.network.tag_dim * list(vocabulary.tags).index("feats")
-        rows = slice(begin, begin + config.network.tag_dim)
-        project = arrays["words.project"]
-        arrays["words.bias"] = arrays["words.bias"] + table[vocabulary.tags["feats"]["_"]] @ project[rows]
-        arrays["words.project"] = project[[n for n in range(len(project)) if not rows.start <= n < rows.stop]]
+        tables = [arrays[name] for name in ("words.embedding", "words.external", "words.upos", "words.xpos")]
+        begin, table = sum(table.shape[1] for table in tables), arrays.pop("words.feats")
+        project, end = arrays["words.project"], begin + table.shape[1]
+        arrays["words.bias"] = arrays["words.bias"] + table[vocabulary.tags["feats"]["_"]] @ project[begin:end]
+        arrays["words.project"] = np.delete(project, slice(begin, end), axis=0)
     tags = {kind: found for kind, found in vocabulary.tags.items() if kind != "feats"}
     network = replace(config.network, tags="both")
     return replace(

@@ -113,6 +113,4 @@ class Decoder:
 
     def _result(self, prepared: Prepared, tagged: Tagged, derivation: Derivation) -> Parse:
         rest = prepared.sentence, tagged.sentence, derivation, self.model.calibration, self.validity
-        return Parse.of(
-            *rest, tag_scores=tagged.tag_scores, constraints=prepared.constraints, encoder=self.encoder
-        )
+        return Parse.of(*rest, tag_scores=tagged.tag_scores, constraints=prepared.constraints, encoder=self.encoder)

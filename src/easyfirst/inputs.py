@@ -150,7 +150,8 @@ def with_known_tagsets(sentence: Sentence, tag_kinds: Sequence[str], vocabulary:
     changed: dict[str, list[str]] = {}
     for kind in (kind for kind in tag_kinds if kind in TAGSETS):
         tags = tags_of(sentence, kind)
-        if kind not in vocabulary.tags or not set(tags) - vocabulary.tags[kind].keys() - {"_"}:
+        rows = vocabulary.tags.get(kind)
+        if rows is None or all(tag in rows or tag == "_" for tag in set(tags)):
             continue
         tagset = known_tags(kind, vocabulary)
         given = [tag for tag in tags if tag != "_"]

@@ -99,9 +99,10 @@ class Validity:
         """Return the tree of a sentence, changed if it violates a rule.
 
         ``given`` is the sentence before it was tagged: tags that come from it stay, and without ``tag_scores`` all
-        others do too. Without ``may_move`` heads stay. A relation with the score minus infinity, as constraints give it, never replaces another one, and neither
-        does one with which the tree does not satisfy the constraints (``holds``): after crossing arcs were restored, a
-        word can have another head than the one that the scores belong to.
+        others do too. Without ``may_move`` heads stay. A relation with the score minus infinity, as constraints give
+        it, never replaces another one, and neither does one with which the tree does not satisfy the constraints
+        (``holds``): after crossing arcs were restored, a word can have another head than the one that the scores belong
+        to.
         """
         tree = Tree(heads, relations, tagged.upos)
         if derivation.relation_scores is None or self.is_valid(tree, tagged.feats):

@@ -81,8 +81,8 @@ class Parse:
         encoder: SubtreeEncoder | None = None,
     ) -> Parse:
         """Make the parse that a derivation leads to: crossing arcs are restored, then what violates the rules of
-        ``validity`` is changed, with the help of ``tag_scores`` if tags were predicted. A sentence from a file keeps the tags that were ``given``; one that was made by a
-        program gets the predicted ones."""
+        ``validity`` is changed, with the help of ``tag_scores`` if tags were predicted. A sentence from a file keeps
+        the tags that were ``given``; one that was made by a program gets the predicted ones."""
         fixed, holds = (
             (NOTHING_FIXED, None) if constraints is None else (constraints.relations, partial(hold, constraints))
         )
