@@ -147,6 +147,12 @@ def measure(sides: dict[str, Side], names: list[str], rounds: int) -> dict[str, 
     return found
 
 
+def commit_of(source: str) -> str:
+    """Return the commit of a checkout."""
+    command = ["git", "-C", source, "rev-parse", "--short", "HEAD"]
+    return subprocess.run(command, check=True, capture_output=True, text=True).stdout.strip()
+
+
 def ratio(above: list[float], below: list[float]) -> str:
     """Return the median of the ratios, and the quartiles."""
     first, median, third = statistics.quantiles([a / b for a, b in zip(above, below, strict=True)], n=4)
@@ -181,8 +187,10 @@ def main() -> None:
         row = [task, *(f"{1e6 * statistics.median(seconds) / n_words:.1f}" for seconds in of_task.values())]
         row.append(ratio(of_task[WITH], of_task[WITHOUT]))
         rows.append([*row, ratio(of_task[WITH], of_task[BASE])] if BASE in of_task else row)
-    header += ["with : base"] if given.base is not None else []
     result = {"model": given.model, "treebank": given.treebank.name, "words": n_words, "rounds": given.rounds}
+    if given.base is not None:
+        header.append(f"with : base ({(commit := commit_of(given.base))})")
+        result["base"] = commit
     report.write(given.name, result | {"cpu_seconds": found}, header, rows)
 
 

@@ -121,6 +121,20 @@ def test_a_sentence_gets_the_same_tags_in_any_company(sentences: list[list[str]]
     assert tagger.predict(sentences, max_words=max_words) == alone
 
 
+def test_predicted_tags_come_with_the_scores_of_all(tagger: Tagger) -> None:
+    bare = [Sentence.from_words(sentence.forms) for sentence in [*SENTENCES, *SENTENCES[::-1]]]
+    together = tagger.tag_with_scores(bare)
+    for sentence, tagged in zip(bare, together, strict=True):
+        [alone] = tagger.tag_with_scores([sentence])
+        assert tagged.tag_scores is not None
+        assert alone.tag_scores is not None
+        tags, scores = tagged.tag_scores
+        np.testing.assert_allclose(scores, alone.tag_scores.scores, rtol=1e-5, atol=1e-5)
+        assert tagged.sentence.upos == tuple(tags[number] for number in scores.argmax(axis=1))
+    complete = tagger.tag_with_scores([tagged.sentence for tagged in together])
+    assert complete == [(tagged.sentence, None) for tagged in together]
+
+
 def test_an_unknown_emoji_is_read_like_an_emoticon() -> None:
     sentences = [*SENTENCES, Sentence.from_words(["the", ":)", "♥"], ["DET", "SYM", "NOUN"])]
     vocabulary = TaggerVocabulary.of(sentences, min_count=1)
