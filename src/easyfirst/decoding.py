@@ -21,7 +21,7 @@ from easyfirst.parsing.validity import Validity
 from easyfirst.results.explanations import Explanation, Observer
 from easyfirst.results.parses import Parse
 from easyfirst.results.rankings import Ranking
-from easyfirst.text.tagging import Tagger
+from easyfirst.text.tagging import Tagged, Tagger
 from easyfirst.treebank.sentence import Sentence
 
 
@@ -60,10 +60,11 @@ class Decoder:
     ) -> list[Parse]:
         """Parse a batch. A sentence without constraints is parsed alike whether or not others have some."""
         tagged = tag(prepared, tagger, self.model.vocabulary)
+        sentences = [each.sentence for each in tagged]
         if beam.width > 1:
-            found = self.numpy_engine.search(tagged, beam.width, measure_of(self.model.config))
+            found = self.numpy_engine.search(sentences, beam.width, measure_of(self.model.config))
             return [self._ranked(*each, beam.n_best) for each in zip(prepared, tagged, found, strict=True)]
-        derivations = self._derive(prepared, tagged, batch_size)
+        derivations = self._derive(prepared, sentences, batch_size)
         return [self._result(*each) for each in zip(prepared, tagged, derivations, strict=True)]
 
     def explain(self, prepared: Prepared, tagger: Tagger | None, *, runners_up: int) -> Explanation:
@@ -71,13 +72,13 @@ class Decoder:
         [tagged] = tag([prepared], tagger, self.model.vocabulary)
         observer = Observer(self.model.vocabulary.labels, runners_up)
         if isinstance(self.engine, NativeEngine) and not prepared.rules:
-            [derivation] = self.engine.derive([tagged], see=observer.see)
+            [derivation] = self.engine.derive([tagged.sentence], see=observer.see)
         else:
 
             def observe(numbers: Sequence[int], choose: Choose) -> Choose:
-                return constrain([len(tagged)], [prepared.rules], numbers, observer.wrap(choose))
+                return constrain([len(tagged.sentence)], [prepared.rules], numbers, observer.wrap(choose))
 
-            [derivation] = self.numpy_engine.derive([tagged], wrap=observe)
+            [derivation] = self.numpy_engine.derive([tagged.sentence], wrap=observe)
         return Explanation.of(self._result(prepared, tagged, derivation), observer)
 
     def _derive(self, prepared: Sequence[Prepared], tagged: Sequence[Sentence], batch_size: int) -> list[Derivation]:
@@ -92,7 +93,7 @@ class Decoder:
             found.update(zip(restricted, derivations, strict=True))
         return [found[number] for number in range(len(prepared))]
 
-    def _ranked(self, prepared: Prepared, tagged: Sentence, found: Sequence[Scored], n_best: int) -> Parse:
+    def _ranked(self, prepared: Prepared, tagged: Tagged, found: Sequence[Scored], n_best: int) -> Parse:
         """Return the best parse of a sentence with its alternatives. Derivations that crossing arcs or the rules of
         Universal Dependencies lead to the same tree count as one, with the sum of their probabilities."""
         parses = [self._result(prepared, tagged, each.derivation) for each in found]
@@ -110,6 +111,6 @@ class Decoder:
         )
         return replace(first, alternatives=tuple(others))
 
-    def _result(self, prepared: Prepared, tagged: Sentence, derivation: Derivation) -> Parse:
-        rest = prepared.sentence, tagged, derivation, self.model.calibration, self.validity
-        return Parse.of(*rest, constraints=prepared.constraints, encoder=self.encoder)
+    def _result(self, prepared: Prepared, tagged: Tagged, derivation: Derivation) -> Parse:
+        rest = prepared.sentence, tagged.sentence, derivation, self.model.calibration, self.validity
+        return Parse.of(*rest, tag_scores=tagged.tag_scores, constraints=prepared.constraints, encoder=self.encoder)

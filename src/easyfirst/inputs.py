@@ -13,7 +13,7 @@ from easyfirst.errors import ConfigError, DataError, InputError
 from easyfirst.model.lexicon import tags_of
 from easyfirst.model.parser_config import MAX_BEAM
 from easyfirst.model.parser_vocabulary import ParserVocabulary
-from easyfirst.text.tagging import Tagger
+from easyfirst.text.tagging import Tagged, Tagger
 from easyfirst.treebank.columns import TAGSETS
 from easyfirst.treebank.guidelines import TAGS as UNIVERSAL
 from easyfirst.treebank.sentence import Sentence
@@ -150,7 +150,8 @@ def with_known_tagsets(sentence: Sentence, tag_kinds: Sequence[str], vocabulary:
     changed: dict[str, list[str]] = {}
     for kind in (kind for kind in tag_kinds if kind in TAGSETS):
         tags = tags_of(sentence, kind)
-        if kind not in vocabulary.tags or not set(tags) - vocabulary.tags[kind].keys() - {"_"}:
+        rows = vocabulary.tags.get(kind)
+        if rows is None or all(tag in rows or tag == "_" for tag in set(tags)):
             continue
         tagset = known_tags(kind, vocabulary)
         given = [tag for tag in tags if tag != "_"]
@@ -159,12 +160,12 @@ def with_known_tagsets(sentence: Sentence, tag_kinds: Sequence[str], vocabulary:
     return sentence.with_tags(**changed) if changed else sentence
 
 
-def tag(prepared: Iterable[Prepared], tagger: Tagger | None, vocabulary: ParserVocabulary) -> list[Sentence]:
+def tag(prepared: Iterable[Prepared], tagger: Tagger | None, vocabulary: ParserVocabulary) -> list[Tagged]:
     """Return sentences with predicted tags where theirs are missing, or of another tagset."""
     sentences = [each.sentence for each in prepared]
     if tagger is None:
-        return sentences
-    return tagger.tag([with_known_tagsets(sentence, tagger.kinds, vocabulary) for sentence in sentences])
+        return list(map(Tagged, sentences))
+    return tagger.tag_with_scores([with_known_tagsets(sentence, tagger.kinds, vocabulary) for sentence in sentences])
 
 
 def prepare_from_text(sentence: Sentence, constraints: ConstraintsOf | None, vocabulary: ParserVocabulary) -> Prepared:

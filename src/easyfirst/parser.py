@@ -118,7 +118,7 @@ class Parser(Portable):
         """Make a parser. Without a ``tokenizer`` it cannot read texts; without a ``tagger`` it may need tags. ``valid``
         as for :func:`load`."""
         self._model = model
-        self._validity = Validity.of(model.vocabulary, None if tagger is None else tagger.rank) if valid else None
+        self._validity = Validity.of(model.vocabulary) if valid else None
         self._engine = engine or make_engine(model.arrays, model.config, model.vocabulary)
         self.tokenizer: Tokenizer | None = tokenizer
         """The tokenizer; None if the model has none."""

@@ -139,7 +139,7 @@ def _encode(parser: Parser, sentences: Sequence[Sentence]) -> Iterator[_Encoded]
     bare = [each for each in prepared if has_no_heads(each.sentence)]
     others = [each for each in prepared if not has_no_heads(each.sentence)]
     parses = ((parse.tagged, parse.tree) for parse in parser.parse_prepared(bare))
-    with_tags = tag(others, parser.tagger, parser.model.vocabulary)
+    with_tags = (each.sentence for each in tag(others, parser.tagger, parser.model.vocabulary))
     known = zip(with_tags, (check_tree(each.sentence) for each in others), strict=True)
     pairs = [next(parses if has_no_heads(each.sentence) else known) for each in prepared]
     tagged, trees = [sentence for sentence, _ in pairs], [tree for _, tree in pairs]

@@ -115,6 +115,16 @@ def test_a_line_end_is_read_if_it_is_in_the_alphabet(texts: list[str]) -> None:
     assert characters.categories.tolist() == spaces.categories.tolist()
 
 
+def test_what_was_read_before_changes_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Also if more characters were met than are kept."""
+    texts = ["a b\u0301\n\nc", "\u2603a\u00a0b", "\U0001f1e9\U0001f1ea\u200dx\ny"]
+    expected = [repr(replace(LINES).read([text])) for text in texts]  # each by a new vocabulary
+    for most in (1, 3, 1 << 14):
+        monkeypatch.setattr("easyfirst.model.tokenizer_vocabulary.MAX_KINDS", most)
+        vocabulary = replace(LINES)
+        assert [repr(vocabulary.read([text])) for text in [*texts, *texts]] == [*expected, *expected]
+
+
 def test_half_a_surrogate_pair_is_an_error() -> None:
     with pytest.raises(InputError, match=r"'\\ud800' is not valid Unicode"):
         SCRIPT.read(["a\ud800"])

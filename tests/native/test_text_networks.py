@@ -73,7 +73,7 @@ def test_taggers(
     backends = (Backend(None), Backend(the_core(isa), "float32"))
     results: list[dict[str, np.ndarray]] = []
     for backend in backends:
-        network = tagger_network(weights, external_dim, backend)
+        network = tagger_network([weights], external_dim, backend)
         encoded = network.encode(ids, lengths, external, spelling)
         results.append(dict(network.score(encoded)))
         if "lemmas" in kinds:

@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from easyfirst.model.parser_vocabulary import ParserVocabulary
 from easyfirst.nn.arrays import Floats
 from easyfirst.parsing.derivation import Derivation
-from easyfirst.parsing.draft import Draft
+from easyfirst.parsing.draft import Draft, TagScores
 from easyfirst.parsing.validity import Change, Tree, Validity, mark_parts
 from easyfirst.treebank.conllu import read_conllu
 from easyfirst.treebank.guidelines import RELATIONS, TAGS
@@ -110,11 +110,11 @@ def test_the_rules_are_those_of_the_validator(tmp_path_factory: pytest.TempPathF
     draft = draft_of(sentence)
     if is_exempt(sentence):
         errors = [name for name in errors if not name.startswith(("rel-upos", "upos-rel"))]
-        assert not errors or draft.n_problems()
+        assert not errors or len(draft.problems())
     else:
-        assert bool(draft.n_problems()) == bool(errors), errors
+        assert bool(len(draft.problems())) == bool(errors), errors
     tree = Tree(tuple(head or 0 for head in sentence.heads), tuple(map(str, sentence.relations)), sentence.upos)
-    assert not (Validity(NAMES).is_valid(tree, sentence.feats) and draft.n_problems())
+    assert not (Validity(NAMES).is_valid(tree, sentence.feats) and len(draft.problems()))
 
 
 def obey(
@@ -122,14 +122,12 @@ def obey(
 ) -> Tree:
     """Return the tree of a sentence after the step. ``ranks``: the scores of tags, for all words; else none."""
 
-    def rank(forms: Sequence[str]) -> tuple[Sequence[str], Floats]:
-        row = [ranks.get(tag, -50.0) for tag in UPOS]
-        return UPOS, np.array([row] * len(forms), dtype=np.float32)
-
-    validity = Validity(NAMES, rank if ranks else None)
+    row = [ranks.get(tag, -50.0) for tag in UPOS]
+    tag_scores = TagScores(UPOS, np.array([row] * len(sentence), dtype=np.float32)) if ranks else None
     heads, relations = tuple(head or 0 for head in sentence.heads), tuple(map(str, sentence.relations))
     steps = derivation_of(sentence, scores)
-    return validity.obey(heads, relations, steps, sentence, given=given or sentence, may_move=may_move)
+    of_tree = heads, relations, steps, sentence
+    return Validity(NAMES).obey(*of_tree, given=given or sentence, tag_scores=tag_scores, may_move=may_move)
 
 
 @settings(max_examples=300, deadline=None)
@@ -151,8 +149,8 @@ def test_what_comes_out(seed: int, may_move: bool, has_given_tags: bool) -> None
     for row, old, new in zip(scores, relations, tree.relations, strict=True):
         assert new == old or row[NAMES.index(new)] > -np.inf
     after = sentence.with_tree(tree.heads, tree.relations).with_tags(upos=tree.upos)
-    assert draft_of(after).n_problems() <= draft_of(sentence).n_problems()
-    assert (draft_of(after).n_problems() == draft_of(sentence).n_problems()) <= (not tree.changes)
+    assert len(draft_of(after).problems()) <= len(draft_of(sentence).problems())
+    assert (len(draft_of(after).problems()) == len(draft_of(sentence).problems())) <= (not tree.changes)
     before, now = (list(zip(*columns, strict=True)) for columns in ((heads, relations, sentence.upos), tree[:3]))
     expected = [Change(m, *old) for m, (old, new) in enumerate(zip(before, now, strict=True), 1) if old != new]
     assert list(tree.changes) == expected
@@ -262,7 +260,7 @@ def test_gold_trees_obey() -> None:
     assert not failed_tests(path, 3).keys() & {"too-many-subjects", "rel-upos-punct", "leaf-punct"}
     for sentence in read_conllu(path):
         if None not in sentence.heads and set(sentence.relations) <= {*NAMES, "root"}:
-            assert draft_of(sentence).n_problems() == 0, sentence
+            assert len(draft_of(sentence).problems()) == 0, sentence
 
 
 @settings(max_examples=100, deadline=None)
@@ -299,7 +297,7 @@ def test_many_objects_of_a_word_are_compared_without_going_through_all_scores_ag
 
         sys.setprofile(count)
         try:
-            draft.n_problems()
+            len(draft.problems())
         finally:
             sys.setprofile(None)
         return found

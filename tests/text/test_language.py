@@ -6,6 +6,7 @@ import math
 import threading
 import warnings
 from collections.abc import Callable
+from dataclasses import replace
 from functools import lru_cache
 
 import pytest
@@ -116,6 +117,14 @@ class TestCounts:
         assert found.letters == len(letters)
         assert found.unknown == sum(letter in "мышьŻółć" for letter in letters)
         assert (found.words, found.frequent) == (len(words), sum(word.lower() == "the" for word in words))
+
+    def test_words_that_were_met_before_count_alike(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        """Also if more words were met than are kept."""
+        sentences = sentences_of(ENGLISH[0])
+        expected = english().language.count(sentences)
+        monkeypatch.setattr("easyfirst.text.language.MAX_JUDGED", 3)
+        judge = replace(english().language)
+        assert [judge.count(sentences), judge.count(sentences)] == [expected, expected]
 
     def test_counts_add_up(self) -> None:
         sentences = [sentence for text in ENGLISH for sentence in sentences_of(text)]

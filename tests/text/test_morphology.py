@@ -142,8 +142,10 @@ def test_a_new_word_gets_the_best_lemma_or_a_known_word_that_is_nearly_as_good(
         known = {*model.vocabulary.lemmas, *model.vocabulary.words, *(names if has_vectors else ())}
         tagger = Tagger(model)
         [tags] = tagger.predict([new])
-        pairs = zip(tagger._networks, tagger._encode([new]), strict=True)
-        mean = np.mean([network.score_lemmas(encoded) for network, encoded in pairs], axis=0)
+        external_dim, members = model.config.external_dim, members_of(model.arrays, n_members)
+        networks = [tagger_network([weights], external_dim, Backend.choose()) for weights in members]
+        pairs = zip(networks, tagger._encode([new]), strict=True)
+        mean = np.mean([network.score_lemmas([encoded]) for network, encoded in pairs], axis=0)
         for form, found, scores in zip(new, tags["lemmas"], mean, strict=True):
             if any(form in rows for rows in model.vocabulary.known_lemmas.values()):
                 continue
@@ -198,7 +200,7 @@ def scores_of(model: TaggerModel, forms: Sequence[str], backend: Backend) -> dic
     [weights] = members_of(model.arrays, 1)
     distinct, numbers = distinct_forms(list(forms))
     ids = TaggerIds(model.vocabulary.word_ids(distinct)[numbers], numbers)
-    network = tagger_network(weights, 0, backend)
+    network = tagger_network([weights], 0, backend)
     encoded = network.encode(ids, [len(forms)], None, spelling_of(distinct, model.vocabulary.characters))
     return {**network.score(encoded), "lemmas": network.score_lemmas(encoded)}
 

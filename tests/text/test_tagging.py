@@ -28,6 +28,7 @@ from easyfirst.model.tagger_store import (
     tagger_shapes,
 )
 from easyfirst.model.tagger_vocabulary import TaggerVocabulary
+from easyfirst.nn.arrays import Floats
 from easyfirst.nn.namespace import NUMPY
 from easyfirst.nn.sequences import Packing
 from easyfirst.nn.tagger_network import TaggerIds, encode_tagged, members_of, score_outputs
@@ -120,14 +121,34 @@ def test_a_sentence_gets_the_same_tags_in_any_company(sentences: list[list[str]]
     assert tagger.predict(sentences, max_words=max_words) == alone
 
 
+def test_predicted_tags_come_with_the_scores_of_all(tagger: Tagger) -> None:
+    bare = [Sentence.from_words(sentence.forms) for sentence in [*SENTENCES, *SENTENCES[::-1]]]
+    together = tagger.tag_with_scores(bare)
+    for sentence, tagged in zip(bare, together, strict=True):
+        [alone] = tagger.tag_with_scores([sentence])
+        assert tagged.tag_scores is not None
+        assert alone.tag_scores is not None
+        tags, scores = tagged.tag_scores
+        np.testing.assert_allclose(scores, alone.tag_scores.scores, rtol=1e-5, atol=1e-5)
+        assert tagged.sentence.upos == tuple(tags[number] for number in scores.argmax(axis=1))
+    complete = tagger.tag_with_scores([tagged.sentence for tagged in together])
+    assert complete == [(tagged.sentence, None) for tagged in together]
+
+
 def test_an_unknown_emoji_is_read_like_an_emoticon() -> None:
     sentences = [*SENTENCES, Sentence.from_words(["the", ":)", "♥"], ["DET", "SYM", "NOUN"])]
     vocabulary = TaggerVocabulary.of(sentences, min_count=1)
     read = Tagger(TaggerModel(CONFIG, vocabulary, initial_tagger(CONFIG, vocabulary, np.random.default_rng(1))))
-    emoticon, *emoji = (scores[1] for _, scores in (read.rank(["the", form]) for form in (":)", "🎉", "👍🏽", "❤️")))
+
+    def scores_of(form: str) -> Floats:
+        [tagged] = read.tag_with_scores([Sentence.from_words(["the", form])])
+        assert tagged.tag_scores is not None
+        return tagged.tag_scores.scores[1]
+
+    emoticon, *emoji = map(scores_of, (":)", "🎉", "👍🏽", "❤️"))
     assert all(np.array_equal(scores, emoticon) for scores in emoji)
     for form in ("♥", "😀a", "≠", "!", "ë"):  # known, with a letter, mathematics, punctuation, a word
-        assert not np.array_equal(read.rank(["the", form])[1][1], emoticon)
+        assert not np.array_equal(scores_of(form), emoticon)
 
 
 def test_forms_of_any_length_and_script_are_tagged(tagger: Tagger) -> None:

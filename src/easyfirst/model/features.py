@@ -100,6 +100,10 @@ class Features:
         return tuple(map(slice, [0, *ends[:-1]], ends))
 
     @cached_property
+    def _starts(self) -> Ints:
+        return np.array([part.start for part in self.slices], dtype=np.intp)
+
+    @cached_property
     def _numbers(self) -> Mapping[str, int]:
         return {bundle: number for number, bundle in enumerate(self.bundles)}
 
@@ -131,9 +135,8 @@ class Features:
     def choose(self, bundle_scores: Floats, value_scores: Floats) -> list[str]:
         """Return the best bundle of each word. ``bundle_scores``: (n_words, n_bundles), which include the scores of the
         bundles' values; ``value_scores``: (n_words, n_values)."""
-        starts = [part.start for part in self.slices]
         scores = bundle_scores.copy()
-        scores[:, 0] += np.maximum.reduceat(value_scores, starts, axis=1).sum(axis=1)
+        scores[:, 0] += np.maximum.reduceat(value_scores, self._starts, axis=1).sum(axis=1)
         best: list[int] = scores.argmax(axis=1).tolist()
         return [self.bundles[n] if n else self._combined(value_scores[word]) for word, n in enumerate(best)]
 

@@ -115,8 +115,8 @@ class ParserVocabulary:
         rows = self.tags[kind]
         if kind != "feats" or not rows:
             return ids_of(rows, tags)
-        unseen = {bundle: nearest_bundle(bundle, self._bundles) for bundle in set(tags) - rows.keys()}
-        return ids_of(rows, (unseen.get(bundle, bundle) for bundle in tags))
+        nearest = {bundle: nearest_bundle(bundle, self._bundles) for bundle in set(tags) if bundle not in rows}
+        return ids_of(rows, [nearest.get(bundle, bundle) for bundle in tags] if nearest else tags)
 
     @cached_property
     def _bundles(self) -> tuple[str, ...]:

@@ -56,7 +56,7 @@ class TaggerVocabulary:
             known_lemmas=_known_lemmas(sentences, kind) if outputs["lemmas"] else {},
         )
 
-    @property
+    @cached_property
     def kinds(self) -> tuple[str, ...]:
         """The columns that the tagger predicts."""
         return tuple(kind for kind in COLUMNS if kind in self.outputs)

@@ -37,6 +37,9 @@ _FLAG_LETTERS = range(0x1F1E6, 0x1F200)
 _EMOJI_PARTS = frozenset([_JOINER, *map(chr, range(0x1F3FB, 0x1F400)), *map(chr, range(0xE0020, 0xE0080))])
 """The joiner, skin tones and tags."""
 _PLAIN, _IS_SPACE, _CONTINUES, _JOINS, _IS_FLAG_LETTER = range(5)
+_TRAIT_BITS, _CATEGORY_BITS = 3, 5
+_TRAIT_MASK, _CATEGORY_MASK = (1 << _TRAIT_BITS) - 1, (1 << _CATEGORY_BITS) - 1
+MAX_KINDS = 1 << 14
 Words = tuple[str, ...]
 
 
@@ -124,6 +127,30 @@ class Characters:
     lengths: list[int]  # of each text
 
 
+class _Kinds(dict[str, int]):
+    """What the tokenizer sees of a character, in one number: the row, the category and the trait. Each is worked out
+    when the character is first met."""
+
+    def __init__(self, alphabet: Mapping[str, int]) -> None:
+        super().__init__()
+        self._alphabet = alphabet
+
+    def __missing__(self, character: str) -> int:
+        if len(self) >= MAX_KINDS:
+            self.clear()
+        line_end = LINE_END if LINE_END in self._alphabet else SPACE
+        known = character if not character.isspace() else line_end if character == LINE_END else SPACE
+        category = _ROW_OF_CATEGORY["Zs" if known == LINE_END else unicodedata.category(known)]
+        row = self._alphabet.get(known, category)
+        kind = (row << _CATEGORY_BITS | category) << _TRAIT_BITS | _trait_of(character)
+        self[character] = kind
+        return kind
+
+    def of(self, text: str) -> Ints:
+        """Return the kind of each character."""
+        return np.fromiter(map(self.__getitem__, text), dtype=np.intp, count=len(text))
+
+
 @dataclass(frozen=True, slots=True)
 class TokenizerVocabulary:
     """The alphabet and the multiword tokens of a language."""
@@ -137,6 +164,10 @@ class TokenizerVocabulary:
     cuts: frozenset[str] | None = None  # the only words (in lower case) that are cut between letters; None: any may be
     whole: frozenset[str] = frozenset()  # words (in lower case) that are never split
     lengths: SentenceLengths | None = None  # None: no sentence is too long
+    _kinds: _Kinds = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "_kinds", _Kinds(self.alphabet))
 
     @property
     def reads_lines(self) -> bool:
@@ -175,33 +206,25 @@ class TokenizerVocabulary:
 
     def read(self, texts: Sequence[str]) -> Characters:
         """Encode texts, which must not be empty and neither start nor end with white space."""
+        text = "".join(texts)
         try:
-            codes = np.frombuffer("".join(texts).encode("utf-32-le"), dtype=np.uint32)
+            text.encode()
         except UnicodeEncodeError as error:
             message = f"the text has an unpaired surrogate: {error.object[error.start]!r} is not valid Unicode"
             raise InputError(f"{message}; decode the text with errors='replace'") from None
-        different, kinds = np.unique(codes, return_inverse=True)
-        rows, categories, traits = self._look_up([chr(code) for code in different])
-        is_space = (traits == _IS_SPACE)[kinds]
+        kinds = self._kinds.of(text)
+        is_space = kinds & _TRAIT_MASK == _IS_SPACE
         is_kept = ~is_space
         is_kept[1:] |= ~is_space[:-1]
         if self.reads_lines:
-            kinds = _with_line_ends(kinds, is_space, is_line_end=(different == ord(LINE_END))[kinds])
-        kinds = kinds[is_kept]
-        ends = np.cumsum(is_kept)[np.cumsum([len(text) for text in texts]) - 1]
-        lengths = np.diff(ends, prepend=0).tolist()
-        return Characters(
-            rows[kinds], categories[kinds], np.flatnonzero(is_kept), is_space[is_kept], _bound(traits[kinds]), lengths
-        )
-
-    def _look_up(self, characters: Sequence[str]) -> tuple[Ints, Ints, Ints]:
-        """Return the rows, categories and traits of characters."""
-        line_end = LINE_END if self.reads_lines else SPACE
-        known = [c if not c.isspace() else line_end if c == LINE_END else SPACE for c in characters]
-        categories = [_ROW_OF_CATEGORY["Zs" if c == LINE_END else unicodedata.category(c)] for c in known]
-        rows = [self.alphabet.get(character, category) for character, category in zip(known, categories, strict=True)]
-        traits = [_trait_of(character) for character in characters]
-        return np.array(rows), np.array(categories), np.array(traits, dtype=np.intp)
+            kinds = _with_line_ends(kinds, is_space, is_line_end=kinds == self._kinds[LINE_END])
+        positions = is_kept.nonzero()[0]
+        kinds = kinds[positions]
+        ends = positions.searchsorted(np.cumsum([len(text) for text in texts]))
+        rows, categories = kinds >> _TRAIT_BITS + _CATEGORY_BITS, kinds >> _TRAIT_BITS & _CATEGORY_MASK
+        traits = kinds & _TRAIT_MASK
+        lengths = (ends - np.append(0, ends[:-1])).tolist()
+        return Characters(rows, categories, positions, traits == _IS_SPACE, _bound(traits), lengths)
 
     def to_dict(self) -> dict[str, Any]:
         """Return the vocabulary as JSON values."""
@@ -262,11 +285,12 @@ def _without_apostrophes(parts: Mapping[str, tuple[int, ...]]) -> Iterator[tuple
 
 def _with_line_ends(kinds: Ints, is_space: Bools, *, is_line_end: Bools) -> Ints:
     """Return the kinds of characters, with a line end as the first character of a run of white space that has one."""
+    [line_ends] = is_line_end.nonzero()
+    if not len(line_ends):
+        return kinds
     kinds = kinds.copy()
     begins = np.flatnonzero(is_space & ~np.append(False, is_space[:-1]))
-    line_ends = np.flatnonzero(is_line_end)
-    if len(line_ends):
-        kinds[begins[np.searchsorted(begins, line_ends, side="right") - 1]] = kinds[line_ends[0]]
+    kinds[begins[np.searchsorted(begins, line_ends, side="right") - 1]] = kinds[line_ends[0]]
     return kinds
 
 

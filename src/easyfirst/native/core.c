@@ -107,7 +107,11 @@ static int32_t core_explore(const ef_member *M, ef_workspace *ws, int32_t n_sent
 
 static void core_activate(float *x, int32_t n, int32_t is_tanh) {  // n: a multiple of 8
     if (is_tanh) tanh_all(x, n);
-    else for (int i = 0; i < n; i += V) store(x + i, exp_of(load(x + i)));
+    else {
+#define EXP(i, n) store_wide(x + i, exp_of(load_wide(x + i, n)), n)
+        IN_WIDE(n, EXP);
+#undef EXP
+    }
 }
 
 #define TEXT_OF(name) #name

@@ -117,6 +117,10 @@ class Encoder:
         """Encode sequences, longest first: (n_rows, dim). ``ids`` has the rows of each table; ``vectors`` are given
         instead of embeddings."""
         given = Given.of(lengths, ids, forms=forms, form_vectors=form_vectors, spelling=spelling, vectors=vectors)
+        return self.read_given(given, group=group)
+
+    def read_given(self, given: Given, *, group: int = GROUP) -> npt.NDArray[np.float32]:
+        """Encode sequences that are converted, which several encoders can share."""
         self.check(given)
         out = np.empty((given.n_rows, self.places.size), dtype=np.float32)
         with self._core.workspace() as workspace:

@@ -127,11 +127,11 @@ static void score_windows(const ef_member *M, ef_workspace *ws, int n, const int
         for (int i = 0; i < m; i++) {
             const int32_t *window = windows + (size_t)(begin + i) * M->n_slots;
             float *sums = hidden + (size_t)i * width;
-            for (int j = 0; j < width; j += V) {
-                vec sum = load(projections + (size_t)window[0] * projected + j);
+            for (int j = 0; j < width; j += W) {  // the width is twice a multiple of V
+                wide sum = load_wide(projections + (size_t)window[0] * projected + j, W);
                 for (int slot = 1; slot < M->n_slots; slot++)
-                    sum += load(projections + (size_t)window[slot] * projected + slot * width + j);
-                store(sums + j, 1.0f / (1.0f + exp_of(sum)));
+                    sum += load_wide(projections + (size_t)window[slot] * projected + slot * width + j, W);
+                store_wide(sums + j, 1.0f / (1.0f + exp_of(sum)), W);
             }
             rows[i] = sums + half;
         }

@@ -1,8 +1,8 @@
 // Vectors of the compiler's extensions, and the activation functions.
 //
-// Activations use vectors of 8 whatever the machine has; the compiler splits them. The compiler must not fuse
-// multiplications and additions on its own (-ffp-contract=off); where the source does (fused), the result is the same to
-// the bit on every machine that can, which are all but x86-64 before 2013.
+// Activations use vectors of 8, which the compiler splits where the machine has shorter ones, or of 16. The compiler must
+// not fuse multiplications and additions on its own (-ffp-contract=off); where the source does (fused), the result is the
+// same to the bit on every machine that can, which are all but x86-64 before 2013.
 #include <math.h>
 #include <stdint.h>
 #include <string.h>
@@ -60,48 +60,91 @@ INLINE float sum_of(vec x) {  // always in this order
     return ((x[0] + x[4]) + (x[2] + x[6])) + ((x[1] + x[5]) + (x[3] + x[7]));
 }
 
+// The vectors of the activations: 16 numbers where the machine has such registers, else 8.
+#if defined(__AVX512F__)
+enum { W = 16 };
+typedef float wide __attribute__((vector_size(64)));
+typedef int32_t wide_ints __attribute__((vector_size(64)));
+INLINE wide wide_min_of(wide a, wide b) { return (wide)_mm512_min_ps((__m512)a, (__m512)b); }
+INLINE wide wide_max_of(wide a, wide b) { return (wide)_mm512_max_ps((__m512)a, (__m512)b); }
+INLINE wide wide_fused(wide a, wide b, wide c) { return (wide)_mm512_fmadd_ps((__m512)a, (__m512)b, (__m512)c); }
+#else
+enum { W = V };
+typedef vec wide;
+typedef ivec wide_ints;
+INLINE wide wide_min_of(wide a, wide b) { return min_of(a, b); }
+INLINE wide wide_max_of(wide a, wide b) { return max_of(a, b); }
+INLINE wide wide_fused(wide a, wide b, wide c) { return fused(a, b, c); }
+#endif
+INLINE wide wide_all(float x) { return x - (wide){0}; }
+
+// Load and store n numbers, which are V or W.
+INLINE wide load_wide(const float *x, int n) {
+    wide value = {0};
+    memcpy(&value, x, sizeof(float) * (size_t)n);
+    return value;
+}
+INLINE void store_wide(float *x, wide value, int n) { memcpy(x, &value, sizeof(float) * (size_t)n); }
+
+// Call f(i, n) for every n = W of `size` numbers from the i-th on, and for the V that may be left.
+#define IN_WIDE(size, f) \
+    do { \
+        int at = 0; \
+        for (; at + W <= (size); at += W) f(at, W); \
+        if (at < (size)) f(at, V); \
+    } while (0)
+
 #define ROUNDING 12582912.0f  // 1.5 * 2^23: adding it rounds to an integer, which is then in the low bits
 #define BIASED (ROUNDING + 127)  // the low bits are then the exponent of that power of two
 
 // exp(x) with a relative error below 1e-7 for |x| <= 29. Beyond, it is that of 29: a gate is closed to within 3e-13 by
 // then, and products of three exponentials do not overflow.
-INLINE vec exp_of(vec x) {
-    x = max_of(all(-29), min_of(all(29), x));
-    vec rounded = fused(x, all(1.44269504f), all(BIASED));
-    vec power = (vec)((ivec)rounded << 23);
-    vec n = rounded - BIASED;
-    x = fused(n, all(-0.693359375f), x);  // log 2 in two parts
-    x = fused(n, all(2.12194440e-4f), x);
-    vec y = fused(x, all(1.9875691500e-4f), all(1.3981999507e-3f));
-    y = fused(y, x, all(8.3334519073e-3f));
-    y = fused(y, x, all(4.1665795894e-2f));
-    y = fused(y, x, all(1.6666665459e-1f));
-    y = fused(y, x, all(5.0000001201e-1f));
-    y = fused(y, x * x, x + 1.0f);
+INLINE wide exp_of(wide x) {
+    x = wide_max_of(wide_all(-29), wide_min_of(wide_all(29), x));
+    wide rounded = wide_fused(x, wide_all(1.44269504f), wide_all(BIASED));
+    wide power = (wide)((wide_ints)rounded << 23);
+    wide n = rounded - BIASED;
+    x = wide_fused(n, wide_all(-0.693359375f), x);  // log 2 in two parts
+    x = wide_fused(n, wide_all(2.12194440e-4f), x);
+    wide y = wide_fused(x, wide_all(1.9875691500e-4f), wide_all(1.3981999507e-3f));
+    y = wide_fused(y, x, wide_all(8.3334519073e-3f));
+    y = wide_fused(y, x, wide_all(4.1665795894e-2f));
+    y = wide_fused(y, x, wide_all(1.6666665459e-1f));
+    y = wide_fused(y, x, wide_all(5.0000001201e-1f));
+    y = wide_fused(y, x * x, x + 1.0f);
     return y * power;  // exact; adding to the exponent instead would make a number of some NaNs
 }
 
-INLINE void tanh_all(float *x, int n) {
-    for (int i = 0; i < n; i += V) {
-        vec e = exp_of(load(x + i) * -2.0f);
-        store(x + i, (1.0f - e) / (1.0f + e));
+INLINE void tanh_all(float *x, int n) {  // n: a multiple of V
+#define TANH(i, n) \
+    do { \
+        const wide e = exp_of(load_wide(x + i, n) * -2.0f); \
+        store_wide(x + i, (1.0f - e) / (1.0f + e), n); \
+    } while (0)
+    IN_WIDE(n, TANH);
+#undef TANH
+}
+
+// n cells of an LSTM, from the i-th on.
+INLINE void lstm_cells(const float *forget, const float *others, int dim, const float *c, float *new_c, float *h, int i,
+                       int n) {
+    const wide input = 1.0f + exp_of(load_wide(others + i, n)), output = 1.0f + exp_of(load_wide(others + dim + i, n));
+    const wide candidate = exp_of(load_wide(others + 2 * dim + i, n));
+    wide above = 1.0f - candidate, below = (1.0f + candidate) * input;  // a division takes as long as many products
+    if (forget) {
+        const wide kept = 1.0f + exp_of(load_wide(forget + i, n));
+        above = above * kept + load_wide(c + i, n) * below;
+        below = below * kept;
     }
+    const wide next = above / below, e = exp_of(next * -2.0f);
+    store_wide(new_c + i, next, n);
+    store_wide(h + i, (1.0f - e) / ((1.0f + e) * output), n);
 }
 
 // An LSTM cell. `forget` has the exponents of the forget gate, `others` those of input gate, output gate and candidate.
 // In the first step of a sequence there is no forget gate and no `c`: both are NULL.
 INLINE void lstm_cell(const float *forget, const float *others, int dim, const float *c, float *new_c, float *h) {
-    for (int i = 0; i < dim; i += V) {
-        const vec input = 1.0f + exp_of(load(others + i)), output = 1.0f + exp_of(load(others + dim + i));
-        const vec candidate = exp_of(load(others + 2 * dim + i));
-        vec above = 1.0f - candidate, below = (1.0f + candidate) * input;  // a division takes as long as many products
-        if (forget) {
-            const vec kept = 1.0f + exp_of(load(forget + i));
-            above = above * kept + load(c + i) * below;
-            below = below * kept;
-        }
-        const vec next = above / below, e = exp_of(next * -2.0f);
-        store(new_c + i, next);
-        store(h + i, (1.0f - e) / ((1.0f + e) * output));
-    }
+#define CELLS(i, n) lstm_cells(forget, others, dim, c, new_c, h, i, n)
+    IN_WIDE(dim, CELLS);
+#undef CELLS
 }

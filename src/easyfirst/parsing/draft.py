@@ -6,6 +6,7 @@ import math
 from collections.abc import Callable, Iterable, Sequence
 from enum import Enum, auto
 from functools import cached_property
+from typing import NamedTuple
 
 import numpy as np
 
@@ -28,9 +29,13 @@ from easyfirst.treebank.guidelines import (
 from easyfirst.treebank.misc import entries
 from easyfirst.treebank.sentence import Sentence
 
-RankTags = Callable[[Sequence[str]], tuple[Sequence[str], Floats]]
-"""Returns the UPOS tags of a tagger and their scores for the words of a sentence, given as forms: (n_words, n_tags). A
-difference of scores is one of log-probabilities."""
+
+class TagScores(NamedTuple):
+    """All UPOS tags of a tagger, and their scores for the words of a sentence."""
+
+    tags: Sequence[str]
+    scores: Floats
+    """(n_words, n_tags). A difference of scores is one of log-probabilities."""
 
 
 class Problem(Enum):
@@ -69,11 +74,10 @@ class Draft:
             scores = _best_of_labels(scores, [self._numbers[name] for name in names], len(self._names))
         self._scores = dict(zip(modifiers, scores, strict=True))
         self._margins = dict(zip(modifiers, derivation.margins.tolist(), strict=True))
-        self._ranks: tuple[list[str], Floats] | None = None
 
-    def n_problems(self) -> int:
-        """Return how many arcs violate a rule."""
-        return sum(self.problem(m) is not None for m in range(1, len(self.heads)))
+    def problems(self) -> list[int]:
+        """Return the words whose arcs violate a rule."""
+        return [m for m in range(1, len(self.heads)) if self.problem(m) is not None]
 
     def problem(self, m: int) -> Problem | None:
         """Return why the arc of a word violates a rule, or None if it does not; that of the root never does."""
@@ -128,12 +132,9 @@ class Draft:
                 return name, float(scores[self._numbers[old]] - scores[number])
         return None, math.inf
 
-    def best_tag(self, m: int, rank: RankTags) -> tuple[str | None, float]:
+    def best_tag(self, m: int, tag_scores: TagScores) -> tuple[str | None, float]:
         """Return the best-scored other tag of a word in the same way. A punctuation mark can only be a symbol."""
-        if self._ranks is None:
-            tags, found = rank(self._sentence.forms)
-            self._ranks = list(tags), found
-        names, scores = self._ranks
+        names, scores = tag_scores
         old = self.upos[m]
         if "ExtPos" in self._features[m] or old not in names:
             return None, math.inf

@@ -22,7 +22,7 @@ from typing import NamedTuple
 
 from easyfirst.model.parser_vocabulary import ParserVocabulary
 from easyfirst.parsing.derivation import Derivation
-from easyfirst.parsing.draft import Draft, Problem, RankTags, is_object
+from easyfirst.parsing.draft import Draft, Problem, TagScores, is_object
 from easyfirst.parsing.finishing import Holds
 from easyfirst.treebank.guidelines import (
     CHILDREN_OF,
@@ -70,19 +70,19 @@ class Tree(NamedTuple):
 class Validity:
     """Makes the trees of one model obey the rules."""
 
-    def __init__(self, relations: Sequence[str], rank_tags: RankTags | None = None) -> None:
+    def __init__(self, relations: Sequence[str]) -> None:
         """``relations``: those that the scores of a derivation belong to, in their order. A name is repeated if several
-        labels differ only in their marks. ``rank_tags``: None if no tags are predicted."""
-        self._relations, self._rank_tags = relations, rank_tags
+        labels differ only in their marks."""
+        self._relations = relations
         self._good_words: set[tuple[str, str, bool]] = set()
         self._good_pairs: set[tuple[str, str]] = set()
         self._single = {name: is_subject(name) for name in relations if is_subject(name) or is_object(name)}
 
     @classmethod
-    def of(cls, vocabulary: ParserVocabulary, rank_tags: RankTags | None = None) -> Validity | None:
+    def of(cls, vocabulary: ParserVocabulary) -> Validity | None:
         """Return the step for a model, or None if its relations or UPOS tags are of another scheme."""
         relations, tags = [label.relation for label in vocabulary.labels], vocabulary.tags.get("upos", ())
-        return cls(relations, rank_tags) if follows_ud(relations, tags, vocabulary.root_relation) else None
+        return cls(relations) if follows_ud(relations, tags, vocabulary.root_relation) else None
 
     def obey(
         self,
@@ -92,27 +92,30 @@ class Validity:
         tagged: Sentence,
         *,
         given: Sentence,
+        tag_scores: TagScores | None = None,
         may_move: bool = True,
         holds: Holds | None = None,
     ) -> Tree:
         """Return the tree of a sentence, changed if it violates a rule.
 
-        ``given`` is the sentence before it was tagged: tags that come from it stay. Without ``may_move`` heads stay
-        too. A relation with the score minus infinity, as constraints give it, never replaces another one, and neither
-        does one with which the tree does not satisfy the constraints (``holds``): after crossing arcs were restored, a
-        word can have another head than the one that the scores belong to.
+        ``given`` is the sentence before it was tagged: tags that come from it stay, and without ``tag_scores`` all
+        others do too. Without ``may_move`` heads stay. A relation with the score minus infinity, as constraints give
+        it, never replaces another one, and neither does one with which the tree does not satisfy the constraints
+        (``holds``): after crossing arcs were restored, a word can have another head than the one that the scores belong
+        to.
         """
         tree = Tree(heads, relations, tagged.upos)
         if derivation.relation_scores is None or self.is_valid(tree, tagged.feats):
             return tree
         draft = Draft(tree.heads, tree.relations, tagged, derivation, self._relations, holds)
-        before = draft.n_problems()
+        problems = draft.problems()
+        before = len(problems)
         for _ in range(MAX_SWEEPS):
-            problems = [m for m in range(1, len(heads) + 1) if draft.problem(m) is not None]
-            is_changed = [self._solve(draft, m, given, may_move) for m in problems]
+            is_changed = [self._solve(draft, m, given, tag_scores, may_move) for m in problems]
             if not any(is_changed):
                 break
-        if draft.n_problems() >= before:
+            problems = draft.problems()
+        if len(problems) >= before:
             return tree
         return _with_changes(tree, draft)
 
@@ -136,7 +139,7 @@ class Validity:
         arcs = zip(heads, relations, strict=True) if "fixed" in relations else ()
         return all(tags[head - 1] != "PROPN" for head, relation in arcs if relation == "fixed")
 
-    def _solve(self, draft: Draft, m: int, given: Sentence, may_move: bool) -> bool:
+    def _solve(self, draft: Draft, m: int, given: Sentence, tag_scores: TagScores | None, may_move: bool) -> bool:
         """Remove a violation, if it is still there; return whether something changed."""
         problem = draft.problem(m)
         if problem is None:
@@ -145,8 +148,8 @@ class Validity:
             return self._free_leaf(draft, m, may_move)
         relation, cost = draft.best_relation(m)
         is_predicted = given.upos[m - 1] != draft.upos[m]
-        if problem is Problem.TAG and is_predicted and self._rank_tags is not None:
-            tag, tag_cost = draft.best_tag(m, self._rank_tags)
+        if problem is Problem.TAG and is_predicted and tag_scores is not None:
+            tag, tag_cost = draft.best_tag(m, tag_scores)
             if tag is not None and (relation is None or tag_cost <= TAG_WEIGHT * cost):
                 draft.set_tag(m, tag)
                 return True

@@ -15,6 +15,7 @@ from easyfirst.constraints.records import Constraints
 from easyfirst.meaning.subtrees import SubtreeEncoder, vectors_of
 from easyfirst.nn.arrays import Floats
 from easyfirst.parsing.derivation import Attachment, Derivation
+from easyfirst.parsing.draft import TagScores
 from easyfirst.parsing.finishing import NOTHING_FIXED, finish
 from easyfirst.parsing.validity import Change, Validity, mark_parts
 from easyfirst.render.columns import columns_of
@@ -81,12 +82,13 @@ class Parse(WordSequence):
         calibration: Calibration | None = None,
         validity: Validity | None = None,
         *,
+        tag_scores: TagScores | None = None,
         constraints: Constraints | None = None,
         encoder: SubtreeEncoder | None = None,
     ) -> Parse:
         """Make the parse that a derivation leads to: crossing arcs are restored, then what violates the rules of
-        ``validity`` is changed. A sentence from a file keeps the tags that were ``given``; one that was made by a
-        program gets the predicted ones."""
+        ``validity`` is changed, with the help of ``tag_scores`` if tags were predicted. A sentence from a file keeps
+        the tags that were ``given``; one that was made by a program gets the predicted ones."""
         fixed, holds = (
             (NOTHING_FIXED, None) if constraints is None else (constraints.relations, partial(hold, constraints))
         )
@@ -94,8 +96,9 @@ class Parse(WordSequence):
         steps = derivation.without_relation_scores()
         changes: tuple[Change, ...] = ()
         if validity is not None:
+            may_move, of_tree = constraints is None, (heads, relations, derivation, tagged)
             heads, relations, upos, changes = validity.obey(
-                heads, relations, derivation, tagged, given=given, may_move=constraints is None, holds=holds
+                *of_tree, given=given, tag_scores=tag_scores, may_move=may_move, holds=holds
             )
             tagged = tagged.with_tags(upos=upos) if upos != tagged.upos else tagged
             tagged = mark_parts(tagged, given, heads, relations)

@@ -10,9 +10,8 @@ from __future__ import annotations
 import math
 import sys
 import warnings
-from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import chain
 from pathlib import Path
 from typing import NamedTuple, TypeVar
@@ -50,6 +49,21 @@ class Evidence(NamedTuple):
 
 
 NOTHING = Evidence()
+MAX_JUDGED = 1 << 14
+
+
+class _Judged(dict[str, Evidence]):
+    """The evidence of single words, each judged when it is first met."""
+
+    def __init__(self, language: Language) -> None:
+        super().__init__()
+        self._language = language
+
+    def __missing__(self, form: str) -> Evidence:
+        if len(self) >= MAX_JUDGED:
+            self.clear()
+        evidence = self[form] = self._language.judge(form)
+        return evidence
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,6 +74,10 @@ class Language:
     frequent: frozenset[str]
     share: float  # of the frequent words among all running words with letters
     letters: frozenset[str]  # none: there is too little data to judge by
+    _judged: _Judged = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "_judged", _Judged(self))
 
     @classmethod
     def of_model(cls, model: ParserModel, *parts: TokenizerModel | TaggerModel) -> Language:
@@ -87,22 +105,18 @@ class Language:
 
     def count(self, sentences: Iterable[Sentence], before: Evidence = NOTHING) -> Evidence:
         """Count the words of a text and add them to what was counted before."""
-        words, frequent, letters, unknown = before
-        for form, n in Counter(chain.from_iterable(sentence.forms for sentence in sentences)).items():
-            normalised = normalise(form)
-            if normalised in self.known:
-                n_letters = len(form) if form.isalpha() else sum(map(str.isalpha, form))
-            else:
-                found = [letter for letter in form if letter.isalpha()]
-                n_letters = len(found)
-                strange = (x for x in found if x not in self.letters and x.lower() not in self.letters)
-                unknown += n * sum(1 for _ in strange)
-            is_frequent = normalised in self.frequent
-            if n_letters and (is_frequent or not form[0].isupper()):  # other words with a capital may be names
-                words += n
-                frequent += n * is_frequent
-            letters += n * n_letters
-        return Evidence(words, frequent, letters, unknown)
+        found = [before, *(self._judged[form] for sentence in sentences for form in sentence.forms)]
+        return Evidence(*map(sum, zip(*found, strict=True)))
+
+    def judge(self, form: str) -> Evidence:
+        """Count a single word."""
+        normalised = normalise(form)
+        letters = [letter for letter in form if letter.isalpha()]
+        is_frequent = normalised in self.frequent
+        counts = bool(letters) and (is_frequent or not form[0].isupper())  # other words with a capital may be names
+        strange = [x for x in letters if x not in self.letters and x.lower() not in self.letters]
+        unknown = 0 if normalised in self.known else len(strange)
+        return Evidence(int(counts), int(counts and is_frequent), len(letters), unknown)
 
     def problem(self, evidence: Evidence) -> str | None:
         """Return why a text does not seem to be in this language, or None if it does or is too short to tell."""

@@ -36,6 +36,8 @@ def sentence_ends(log_odds: Floats, lengths: SentenceLengths | None, *, is_bare:
 
 def _longer(is_end: Bools, length: int) -> list[slice]:
     """Return the sentences that are longer than this."""
+    if len(is_end) <= length:
+        return []
     ends = (np.flatnonzero(is_end) + 1).tolist()
     return [slice(begin, end) for begin, end in pairwise([0, *ends]) if end - begin > length]
 

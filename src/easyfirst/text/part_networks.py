@@ -9,7 +9,7 @@ import numpy as np
 
 from easyfirst.errors import ModelError
 from easyfirst.native.backend import Backend
-from easyfirst.native.encoder import Encoder
+from easyfirst.native.encoder import Encoder, Given
 from easyfirst.native.library import Core
 from easyfirst.native.matrix import Matrix
 from easyfirst.nn.activations import overflow_is_fine
@@ -85,79 +85,112 @@ def tokenizer_network(weights: TokenizerWeights, backend: Backend) -> TokenizerN
 
 
 class TaggerNetwork(Protocol):
-    """What one member of a tagger computes."""
+    """What a tagger computes. The scores of an ensemble are the means of its members' scores, which rank like the
+    products of their probabilities."""
 
-    def encode(self, ids: TaggerIds, lengths: Sequence[int], external: Floats | None, spelling: Spelling) -> Floats:
-        """Return the vector of each word. ``external`` has the external vector of each form, ``spelling`` its
-        characters."""
+    def encode(
+        self, ids: TaggerIds, lengths: Sequence[int], external: Floats | None, spelling: Spelling
+    ) -> list[Floats]:
+        """Return each member's vectors of the words. ``external`` has the external vector of each form, ``spelling``
+        its characters."""
         ...
 
-    def score(self, encoded: Floats) -> Mapping[str, Floats]:
-        """Return the scores of each output but the lemmas: (n_words, n_names)."""
+    def score(self, encoded: Sequence[Floats]) -> Mapping[str, Floats]:
+        """Return the scores of each output but the lemmas, given each member's vectors: (n_words, n_names)."""
         ...
 
-    def score_lemmas(self, encoded: Floats) -> Floats:
+    def score_lemmas(self, encoded: Sequence[Floats]) -> Floats:
         """Return the scores of lemma scripts: (n_words, n_scripts)."""
         ...
 
 
 class NumpyTaggerNetwork:
-    """A member in NumPy."""
+    """A tagger in NumPy."""
 
-    def __init__(self, weights: TaggerWeights) -> None:
-        characters = weights.characters
-        self._weights = weights
-        self._reader = None if characters is None else TableReader(characters.embedding, characters.layers)
+    def __init__(self, members: Sequence[TaggerWeights]) -> None:
+        self._members = members
+        spelling = (weights.characters for weights in members)
+        self._readers = [None if each is None else TableReader(each.embedding, each.layers) for each in spelling]
 
-    def encode(self, ids: TaggerIds, lengths: Sequence[int], external: Floats | None, spelling: Spelling) -> Floats:
+    def encode(
+        self, ids: TaggerIds, lengths: Sequence[int], external: Floats | None, spelling: Spelling
+    ) -> list[Floats]:
         vectors = None if external is None else external[ids.forms]
+        packing, encoded = Packing.of(lengths), list[Floats]()
         with overflow_is_fine():
-            spelt = None
-            if self._reader is not None:
-                states = self._reader.read(spelling.characters, Packing.of(spelling.lengths.tolist()))
-                spelt = last_states(NUMPY, states, spelling)
-            return encode_tagged(NUMPY, self._weights, ids, Packing.of(lengths), external=vectors, spelt=spelt)
+            for weights, reader in zip(self._members, self._readers, strict=True):
+                spelt = None
+                if reader is not None:
+                    states = reader.read(spelling.characters, Packing.of(spelling.lengths.tolist()))
+                    spelt = last_states(NUMPY, states, spelling)
+                encoded.append(encode_tagged(NUMPY, weights, ids, packing, external=vectors, spelt=spelt))
+        return encoded
 
-    def score(self, encoded: Floats) -> Mapping[str, Floats]:
-        return score_outputs(NUMPY, self._weights, encoded, [kind for kind in self._weights.outputs if kind != LEMMAS])
+    def score(self, encoded: Sequence[Floats]) -> Mapping[str, Floats]:
+        return self._scores(encoded, [kind for kind in self._members[0].outputs if kind != LEMMAS])
 
-    def score_lemmas(self, encoded: Floats) -> Floats:
-        return score_outputs(NUMPY, self._weights, encoded, [LEMMAS])[LEMMAS]
+    def score_lemmas(self, encoded: Sequence[Floats]) -> Floats:
+        return self._scores(encoded, [LEMMAS])[LEMMAS]
+
+    def _scores(self, encoded: Sequence[Floats], kinds: Sequence[str]) -> dict[str, Floats]:
+        members = zip(self._members, encoded, strict=True)
+        scores = [score_outputs(NUMPY, weights, of_member, kinds) for weights, of_member in members]
+        return {kind: _mean([of_member[kind] for of_member in scores]) for kind in kinds}
 
 
 class NativeTaggerNetwork:
-    """A member in the compiled core."""
+    """A tagger in the compiled core."""
 
-    def __init__(self, weights: TaggerWeights, external_dim: int, core: Core, precision: str) -> None:
-        tables, characters, stacks = [weights.words], weights.characters, weights.stacks
-        self._encoder = Encoder(
-            core, tables=tables, form_dim=external_dim, characters=characters, stacks=stacks, precision=precision
-        )
-        others = {kind: output for kind, output in weights.outputs.items() if kind != LEMMAS}
-        outputs, biases = zip(*others.values(), strict=True)
-        self._outputs = Matrix(core, np.concatenate(outputs, axis=1), np.concatenate(biases))
-        self._ends = dict(zip(others, np.cumsum([len(bias) for bias in biases]).tolist(), strict=True))
-        self._lemmas = Matrix(core, *weights.outputs[LEMMAS]) if LEMMAS in weights.outputs else None
+    def __init__(self, members: Sequence[TaggerWeights], external_dim: int, core: Core, precision: str) -> None:
+        self._encoders = [
+            Encoder(
+                core,
+                tables=[weights.words],
+                form_dim=external_dim,
+                characters=weights.characters,
+                stacks=weights.stacks,
+                precision=precision,
+            )
+            for weights in members
+        ]
+        kinds = [kind for kind in members[0].outputs if kind != LEMMAS]
+        outputs = [list(zip(*(weights.outputs[kind] for kind in kinds), strict=True)) for weights in members]
+        self._outputs = [Matrix(core, np.concatenate(w, axis=1), np.concatenate(bias)) for w, bias in outputs]
+        ends = np.cumsum([len(bias) for bias in outputs[0][1]]).tolist()
+        self._places = dict(zip(kinds, map(slice, [0, *ends[:-1]], ends), strict=True))
+        has_lemmas = LEMMAS in members[0].outputs
+        self._lemmas = [Matrix(core, *weights.outputs[LEMMAS]) for weights in members] if has_lemmas else []
 
-    def encode(self, ids: TaggerIds, lengths: Sequence[int], external: Floats | None, spelling: Spelling) -> Floats:
-        return self._encoder.read(lengths, [ids.words], forms=ids.forms, form_vectors=external, spelling=spelling)
+    def encode(
+        self, ids: TaggerIds, lengths: Sequence[int], external: Floats | None, spelling: Spelling
+    ) -> list[Floats]:
+        given = Given.of(lengths, [ids.words], forms=ids.forms, form_vectors=external, spelling=spelling)
+        return [encoder.read_given(given) for encoder in self._encoders]
 
-    def score(self, encoded: Floats) -> Mapping[str, Floats]:
-        scores = self._outputs.product(encoded)
-        found: dict[str, Floats] = {}
-        begin = 0
-        for kind, end in self._ends.items():
-            found[kind] = scores[:, begin:end]
-            begin = end
-        return found
+    def score(self, encoded: Sequence[Floats]) -> Mapping[str, Floats]:
+        scores = _mean(_products(self._outputs, encoded))
+        return {kind: scores[:, place] for kind, place in self._places.items()}
 
-    def score_lemmas(self, encoded: Floats) -> Floats:
-        if self._lemmas is None:
+    def score_lemmas(self, encoded: Sequence[Floats]) -> Floats:
+        if not self._lemmas:
             raise ModelError("this tagger has no lemmas")
-        return self._lemmas.product(encoded)
+        return _mean(_products(self._lemmas, encoded))
 
 
-def tagger_network(weights: TaggerWeights, external_dim: int, backend: Backend) -> TaggerNetwork:
+def tagger_network(members: Sequence[TaggerWeights], external_dim: int, backend: Backend) -> TaggerNetwork:
+    """Make the network of a tagger with one member or several."""
     if backend.core is None:
-        return NumpyTaggerNetwork(weights)
-    return NativeTaggerNetwork(weights, external_dim, backend.core, backend.precision)
+        return NumpyTaggerNetwork(members)
+    return NativeTaggerNetwork(members, external_dim, backend.core, backend.precision)
+
+
+def _products(matrices: Sequence[Matrix], encoded: Sequence[Floats]) -> list[Floats]:
+    return [matrix.product(of_member) for matrix, of_member in zip(matrices, encoded, strict=True)]
+
+
+def _mean(scores: Sequence[Floats]) -> Floats:
+    """Return the mean of the members' scores."""
+    total = scores[0]
+    for of_member in scores[1:]:
+        total = total + of_member
+    return total if len(scores) == 1 else total / len(scores)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 
@@ -37,16 +38,19 @@ def find_spans(characters: Characters, boundaries: Ints, *, has_inner_spaces: bo
     if not has_inner_spaces:
         is_end[:-1] |= characters.is_space[1:]
     is_end[text_ends - 1] = True
-    rows = np.flatnonzero(~characters.is_space)
+    [rows] = (~characters.is_space).nonzero()
     ends = _cut_long(is_end[rows])
     starts = np.empty_like(ends)
     starts[0], starts[1:] = True, ends[:-1]
     last = rows[ends]
-    return Spans(rows[starts], last, np.diff(np.searchsorted(last, text_ends), prepend=0).tolist())
+    n_before: list[int] = last.searchsorted(text_ends).tolist()
+    return Spans(rows[starts], last, [n - before for before, n in pairwise([0, *n_before])])
 
 
 def whole_signs(characters: Characters, boundaries: Ints) -> Ints:
     """Return the predictions without boundaries inside grapheme clusters."""
+    if not characters.is_bound.any():
+        return boundaries
     return np.where(np.append(characters.is_bound[1:], False), INSIDE, boundaries)
 
 
@@ -103,6 +107,8 @@ def whole_addresses(texts: Sequence[str], characters: Characters, boundaries: In
 
 def single_emoji(texts: Sequence[str], characters: Characters, boundaries: Ints) -> Ints:
     """Return the predictions with each emoji as one token, whatever is next to it."""
+    if all(map(str.isascii, texts)):
+        return boundaries
     boundaries = boundaries.copy()
     starts = np.append(np.flatnonzero(~characters.is_bound), len(boundaries))  # of grapheme clusters
     begin = 0
@@ -119,6 +125,8 @@ def single_emoji(texts: Sequence[str], characters: Characters, boundaries: Ints)
 
 def _cut_long(ends: Bools) -> Bools:
     """Add ends inside tokens that are too long."""
+    if len(ends) <= MAX_TOKEN_CHARACTERS:
+        return ends
     places = np.flatnonzero(ends)
     sizes = np.diff(places, prepend=-1)
     for number in np.flatnonzero(sizes > MAX_TOKEN_CHARACTERS).tolist():

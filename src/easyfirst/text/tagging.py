@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import unicodedata
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -16,7 +16,8 @@ from easyfirst.model.tagger_store import TaggerModel, look_up
 from easyfirst.native.backend import Backend
 from easyfirst.nn.arrays import Floats
 from easyfirst.nn.sequences import longest_first
-from easyfirst.nn.tagger_network import LEMMAS, TaggerIds, members_of, with_value_scores
+from easyfirst.nn.tagger_network import LEMMAS, TaggerIds, TaggerWeights, members_of, with_value_scores
+from easyfirst.parsing.draft import TagScores
 from easyfirst.text.part_networks import tagger_network
 from easyfirst.treebank.sentence import Sentence
 
@@ -27,16 +28,25 @@ MAX_BATCH_WORDS = 2048  # the most words in a batch, unless a single sentence ha
 Tags = Mapping[str, tuple[str, ...]]  # for each column, the values of the words of a sentence
 
 
+class Tagged(NamedTuple):
+    """A sentence with tags."""
+
+    sentence: Sentence
+    tag_scores: TagScores | None = None
+    """The scores of all UPOS tags, if some tags were predicted and these are among them."""
+
+
 class Tagger:
     """A trained tagger. Tagging does not change it, so threads may share it."""
 
     def __init__(self, model: TaggerModel, backend: Backend | None = None) -> None:
         self.model = model
         self._backend = backend or Backend.choose()
-        members, external_dim = members_of(model.arrays, model.config.members), model.config.external_dim
+        members: Sequence[TaggerWeights] = members_of(model.arrays, model.config.members)
+        external_dim = model.config.external_dim
         if features := model.vocabulary.features:
             members = [with_value_scores(weights, features.membership) for weights in members]
-        self._networks = [tagger_network(weights, external_dim, self._backend) for weights in members]
+        self._network = tagger_network(members, external_dim, self._backend)
 
     def __reduce__(self) -> tuple[Any, ...]:
         return Tagger, (self.model, self._backend)
@@ -48,15 +58,19 @@ class Tagger:
 
     def tag(self, sentences: Sequence[Sentence]) -> list[Sentence]:
         """Return the sentences, in order, with predicted values where they have none; given ones are kept."""
-        found = list(sentences)
-        incomplete = [n for n, sentence in enumerate(found) if any(lacks(sentence, kind) for kind in self.kinds)]
-        given = [tags_of(found[number], self.model.vocabulary.tag_kind) for number in incomplete]
-        predicted = self.predict([found[number].forms for number in incomplete], given=given)
-        for number, tags in zip(incomplete, predicted, strict=True):
-            sentence = found[number]
+        return [tagged.sentence for tagged in self.tag_with_scores(sentences)]
+
+    def tag_with_scores(self, sentences: Sequence[Sentence]) -> list[Tagged]:
+        """Return the sentences as :meth:`tag` does, with the scores of UPOS tags."""
+        found = list(map(Tagged, sentences))
+        incomplete = [n for n, sentence in enumerate(sentences) if any(lacks(sentence, kind) for kind in self.kinds)]
+        given = [tags_of(sentences[number], self.model.vocabulary.tag_kind) for number in incomplete]
+        predicted = self._predict([sentences[number].forms for number in incomplete], given, MAX_BATCH_WORDS)
+        for number, (tags, tag_scores) in zip(incomplete, predicted, strict=True):
+            sentence = sentences[number]
             lacking = {kind: column for kind, column in tags.items() if lacks(sentence, kind)}
             filled = {kind: _filled(tags_of(sentence, kind), column) for kind, column in lacking.items()}
-            found[number] = sentence.with_tags(**filled)
+            found[number] = Tagged(sentence.with_tags(**filled), tag_scores)
         return found
 
     def untagged(self, sentence: Sentence) -> Sentence:
@@ -74,22 +88,25 @@ class Tagger:
 
         ``given`` are the tags of the words, if they are known, by which lemmas are looked up: UPOS, or XPOS if the
         tagger has no UPOS. A tag that is not known is ``_``."""
-        tagged: dict[int, Tags] = {}
+        known = [["_"] * len(forms) for forms in sentences] if given is None else given
+        return [tags for tags, _ in self._predict(sentences, known, max_words)]
+
+    def _predict(
+        self, sentences: Sequence[Sequence[str]], given: Sequence[Sequence[str]], max_words: int
+    ) -> list[tuple[Tags, TagScores | None]]:
+        """Return the columns of sentences, and the scores of UPOS tags if there are any."""
+        found: dict[int, tuple[Tags, TagScores | None]] = {}
         for batch in longest_first(list(map(len, sentences)), max_rows=max_words):
-            forms = [sentences[number] for number in batch]
-            known = [["_"] * len(sentences[number]) if given is None else given[number] for number in batch]
-            tagged.update(zip(batch, self._predict_batch(forms, known), strict=True))
-        return [tagged[number] for number in range(len(sentences))]
+            forms, known = [sentences[number] for number in batch], [given[number] for number in batch]
+            found.update(zip(batch, self._predict_batch(forms, known), strict=True))
+        return [found[number] for number in range(len(sentences))]
 
-    def rank(self, forms: Sequence[str], kind: str = "upos") -> tuple[Sequence[str], Floats]:
-        """Return all tags of one kind and their scores for the words of a sentence: (n_words, n_tags). A difference of
-        scores is one of log-probabilities."""
-        return self.model.vocabulary.outputs[kind], self._scores(self._encode([forms]))[kind]
-
-    def _predict_batch(self, sentences: Sequence[Sequence[str]], given: Sequence[Sequence[str]]) -> Iterator[Tags]:
-        """Yield the columns of sentences that are sorted, longest first."""
+    def _predict_batch(
+        self, sentences: Sequence[Sequence[str]], given: Sequence[Sequence[str]]
+    ) -> Iterator[tuple[Tags, TagScores | None]]:
+        """Do the same for a batch of sentences that are sorted, longest first."""
         vocabulary, encoded = self.model.vocabulary, self._encode(sentences)
-        scores, columns = self._scores(encoded), dict[str, list[str]]()
+        scores, columns = self._network.score(encoded), dict[str, list[str]]()
         for kind in vocabulary.kinds:
             if kind == "feats" and vocabulary.features is not None:
                 columns[kind] = vocabulary.features.choose(scores[kind], scores["features"])
@@ -100,9 +117,12 @@ class Tagger:
             else:
                 names, best = vocabulary.outputs[kind], scores[kind].argmax(axis=1).tolist()
                 columns[kind] = [names[number] for number in best]
+        names = vocabulary.outputs.get("upos")
         start = 0
         for length in map(len, sentences):
-            yield {kind: tuple(column[start : start + length]) for kind, column in columns.items()}
+            rows = slice(start, start + length)
+            tag_scores = None if names is None else TagScores(names, scores["upos"][rows])
+            yield {kind: tuple(column[rows]) for kind, column in columns.items()}, tag_scores
             start += length
 
     def _encode(self, sentences: Sequence[Sequence[str]]) -> list[Floats]:
@@ -114,7 +134,7 @@ class Tagger:
         ids = TaggerIds(vocabulary.word_ids(forms)[numbers], numbers)
         external = None if vectors is None else look_up(vectors, forms)
         spelling = spelling_of(forms, vocabulary.characters)
-        return [network.encode(ids, lengths, external, spelling) for network in self._networks]
+        return self._network.encode(ids, lengths, external, spelling)
 
     def _readable(self, form: str) -> str:
         """Return the form that is read for a word. An emoji that the treebank lacks is read like an emoticon."""
@@ -123,11 +143,6 @@ class Tagger:
         words = self.model.vocabulary.words
         return EMOTICON if form not in words and EMOTICON in words else form
 
-    def _scores(self, encoded: Sequence[Floats]) -> dict[str, Floats]:
-        """Return the scores of all values of each column, except for lemmas, given each member's vectors."""
-        of_members = [network.score(of_member) for network, of_member in zip(self._networks, encoded, strict=True)]
-        return {kind: _agreed([of_member[kind] for of_member in of_members]) for kind in of_members[0]}
-
     def _lemmas(self, forms: Sequence[str], tags: Sequence[str], encoded: Sequence[Floats]) -> list[str]:
         """Return the lemma of each word: the known one of its form and tag, or else the best by a script. The lemma of
         the word ``_`` is itself, as in UD."""
@@ -135,8 +150,7 @@ class Tagger:
         nothing: Mapping[str, str] = {}
         lemmas = [known.get(tag, nothing).get(form, "") for form, tag in zip(forms, tags, strict=True)]
         if unknown := [number for number, lemma in enumerate(lemmas) if not lemma]:
-            members = zip(self._networks, encoded, strict=True)
-            scores = _agreed([network.score_lemmas(of_member[unknown]) for network, of_member in members])
+            scores = self._network.score_lemmas([of_member[unknown] for of_member in encoded])
             best = np.argsort(-scores, axis=1, kind="stable")[:, :MAX_SCRIPTS]
             for number, row, of_word in zip(unknown, best.tolist(), scores, strict=True):
                 lemmas[number] = "_" if forms[number] == "_" else self._new_lemma(forms[number], row, of_word)
@@ -180,11 +194,6 @@ def without_tags(sentences: Iterable[Sentence], tagger: Tagger | None, name: str
     return map(tagger.untagged, sentences)
 
 
-def _agreed(scores: Sequence[Floats]) -> Floats:
-    """Combine the scores of an ensemble's members. Their mean ranks like the product of their probabilities."""
-    return scores[0] if len(scores) == 1 else np.mean(scores, axis=0)
-
-
 def lacks(sentence: Sentence, kind: str) -> bool:
     """Return whether words lack a value in a column. In FEATS, ``_`` is also the value of a word without features, so a
     column lacks values only if all are ``_``."""
@@ -192,5 +201,8 @@ def lacks(sentence: Sentence, kind: str) -> bool:
     return column.count("_") == len(column) if kind == "feats" else "_" in column
 
 
-def _filled(given: Sequence[str], predicted: Sequence[str]) -> list[str]:
+def _filled(given: Sequence[str], predicted: Sequence[str]) -> Sequence[str]:
+    """Return the given values and, where there is none, the predicted ones."""
+    if given.count("_") == len(given):
+        return predicted
     return [new if old == "_" else old for old, new in zip(given, predicted, strict=True)]

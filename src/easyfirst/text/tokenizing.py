@@ -160,26 +160,28 @@ class Tokenizer:
         starts = (characters.positions[spans.first] + shift).tolist()
         ends = (characters.positions[spans.last] + shift + 1).tolist()
         texts = [paragraph.text for (paragraph, _), n in zip(batch, spans.lengths, strict=True) for _ in range(n)]
-        tokens = [Token(start, end, (text[start:end],)) for text, start, end in zip(texts, starts, ends, strict=True)]
+        forms = [text[start:end] for text, start, end in zip(texts, starts, ends, strict=True)]
+        tokens = [Token(start, end, (form,)) for start, end, form in zip(starts, ends, forms, strict=True)]
         for k, word_ends in _word_ends(boundaries, spans).items():
             places = characters.positions[word_ends] + shift[k] + 1
             tokens[k] = _parted(tokens[k], texts[k], places.tolist())
         vocabulary = self.model.vocabulary
         rewriting, parts = vocabulary.rewriting, vocabulary.parts
         for k in np.flatnonzero(is_rewritten).tolist() if rewriting.rules else ():
-            form = texts[k][starts[k] : ends[k]]
-            if lowered(form) not in vocabulary.whole:
-                tokens[k] = Token(starts[k], ends[k], rewriting.rewrite(form))
+            if lowered(forms[k]) not in vocabulary.whole:
+                tokens[k] = Token(starts[k], ends[k], rewriting.rewrite(forms[k]))
         # Some tokens have the same parts almost everywhere in the treebank: split them whatever the network predicts.
-        for k, (token, text) in enumerate(zip(tokens, texts, strict=True)) if parts else ():
-            if lengths := parts.get(lowered(text[token.start : token.end])):
-                tokens[k] = _parted(token, text, [token.start + n for n in accumulate(lengths[:-1])])
+        for k, form in enumerate(forms) if parts else ():
+            if (form.lower() in parts or form in parts) and (lengths := parts.get(lowered(form))):
+                tokens[k] = _parted(tokens[k], texts[k], [starts[k] + n for n in accumulate(lengths[:-1])])
         return tokens
 
 
 def _word_ends(boundaries: Ints, spans: Spans) -> dict[int, list[int]]:
     """Return the rows of the last characters of words that end inside a token, by token."""
-    rows = np.flatnonzero(boundaries == WORD_END)
+    [rows] = (boundaries == WORD_END).nonzero()
+    if not len(rows):
+        return {}
     numbers = np.searchsorted(spans.last, rows)
     found: dict[int, list[int]] = {}
     for row, number in zip(rows.tolist(), numbers.tolist(), strict=True):
