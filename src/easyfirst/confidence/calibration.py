@@ -14,7 +14,9 @@ from typing import Any
 from easyfirst.json_values import number, numbers, table, whole_number
 
 ARC_EXTRAS, ROOT_EXTRAS, LABEL_EXTRAS, TREE_FEATURES, FOUND_FEATURES = 4, 2, 1, 2, 2
-"""The numbers of features; for arcs, root and labels those besides the segments of the margin."""
+"""The numbers of features; for arcs, root and labels those besides the segments of margins."""
+Offsets = Mapping[str, tuple[float, float]]
+"""By relation: what it adds to the log-odds of its arcs, and to those of a label whose arc is correct."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,6 +33,9 @@ class Scales:
 
     margins: tuple[float, ...]
     """The knots of the piecewise linear function of an arc's margin: increasing and positive."""
+    rivals: tuple[float, ...]
+    """The knots of that of the margin over the best rival of the whole derivation; none in calibrations that earlier
+    versions made."""
     label_margins: tuple[float, ...]
     doubt: float
     """The margin at which the doubt about a step is 1/e."""
@@ -68,6 +73,8 @@ class Calibration:
     root: Logistic
     label: Logistic
     tree: Logistic
+    relations: Offsets
+    """Relations that were too rare to judge are absent, and so are all in calibrations that earlier versions made."""
     root_label: float
     """The probability that the relation of a correct root is correct."""
     fitted_on: FittedOn
@@ -83,19 +90,22 @@ class Calibration:
         """Undo :meth:`to_dict`; raise a :class:`ValueError` if something is missing or of the wrong type."""
         values = dict(values)
         beam = values.pop("beam", None)
-        table(values, "it", keys=("scales", "arc", "root", "label", "tree", "root_label", "fitted_on"))
-        scales = table(values["scales"], "scales", keys=("margins", "label_margins", "doubt"))
+        table(values, "it", keys=_KEYS)
+        scales = table(values["scales"], "scales", keys=("margins", "rivals", "label_margins", "doubt"))
         facts = table(values["fitted_on"], "fitted_on", keys=("file", "sentences", "words", "tags"))
         margins, label_margins = _knots(scales["margins"], "margins"), _knots(scales["label_margins"], "label_margins")
+        rivals = _knots(scales["rivals"], "rivals") if scales["rivals"] != [] else ()
+        n_segments = len(margins) + len(rivals)
         doubt, root_label = number(scales["doubt"], "doubt"), number(values["root_label"], "root_label")
         if doubt <= 0 or not 0 < root_label <= 1:
             raise ValueError("doubt must be above 0, and root_label a probability")
         return cls(
-            Scales(margins, label_margins, doubt),
-            arc=_logistic(values["arc"], len(margins) + ARC_EXTRAS, "arc"),
-            root=_logistic(values["root"], len(margins) + ROOT_EXTRAS, "root"),
+            Scales(margins, rivals, label_margins, doubt),
+            arc=_logistic(values["arc"], n_segments + ARC_EXTRAS, "arc"),
+            root=_logistic(values["root"], n_segments + ROOT_EXTRAS, "root"),
             label=_logistic(values["label"], len(label_margins) + LABEL_EXTRAS, "label"),
             tree=_logistic(values["tree"], TREE_FEATURES, "tree"),
+            relations=_offsets(values["relations"]),
             root_label=root_label,
             fitted_on=FittedOn(
                 str(facts["file"]),
@@ -105,6 +115,19 @@ class Calibration:
             ),
             beam=None if beam is None else _beam(beam),
         )
+
+
+_KEYS = ("scales", "arc", "root", "label", "tree", "relations", "root_label", "fitted_on")
+
+
+def _offsets(values: object) -> Offsets:
+    found: dict[str, tuple[float, float]] = {}
+    for name, pair in table(values, "relations").items():
+        offsets = numbers(pair, name)
+        if len(offsets) != 2:
+            raise ValueError(f"{name} must have two numbers, not {len(offsets)}")
+        found[name] = (offsets[0], offsets[1])
+    return found
 
 
 def _beam(values: object) -> BeamCalibration:
