@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 
@@ -20,6 +21,17 @@ BY_HAND = Calibration(
     root_label=0.98,
     fitted_on=FITTED_ON,
 )
+
+FORMAT_1: dict[str, Any] = {
+    "scales": {"margins": [1.0, 3.0], "label_margins": [2.0], "doubt": 1.5},
+    "arc": {"bias": 0.1, "weights": [1.0, 0.5, -0.4, -0.3, 0.1, -0.2]},
+    "root": {"bias": -0.2, "weights": [0.8, 0.6, -0.5, 0.05]},
+    "label": {"bias": 0.3, "weights": [0.9, -0.1]},
+    "tree": {"bias": 0.2, "weights": [0.8, -0.1]},
+    "root_label": 0.98,
+    "fitted_on": {"file": "dev.conllu", "sentences": 12, "words": 100, "tags": "given"},
+}
+"""The values of a calibration as the first versions of easyfirst stored them."""
 
 
 def steps_of(
