@@ -12,14 +12,14 @@ from easyfirst.parsing.derivation import Derivation
 
 FITTED_ON = FittedOn("dev.conllu", 12, 100, "given")
 BY_HAND = Calibration(
-    Scales((1.0, 3.0), (1.5,), (2.0,), 1.5),
+    Scales((1.0, 3.0), (2.0,), 1.5, (1.5,)),
     arc=Logistic(0.1, (1.0, 0.5, 0.7, -0.4, -0.3, 0.1, -0.2)),
     root=Logistic(-0.2, (0.8, 0.6, 0.2, -0.5, 0.05)),
     label=Logistic(0.3, (0.9, -0.1)),
     tree=Logistic(0.2, (0.8, -0.1)),
-    relations={"dep": (0.25, -0.15), "obl": (-0.5, 0.0)},
     root_label=0.98,
     fitted_on=FITTED_ON,
+    relations=(("dep", 0.25, -0.15), ("obl", -0.5, 0.0)),
 )
 
 FORMAT_1: dict[str, Any] = {
@@ -46,7 +46,7 @@ def steps_of(
     head before, unless ``lost_margins`` has the margin of each word."""
     scores = np.zeros(len(modifiers), dtype=np.float32)
     lost_margins = [np.inf] * len(heads) if lost_margins is None else lost_margins
-    arrays = (np.array(values, dtype=np.float32) for values in (margins, label_margins, lost_margins))
+    *arrays, lost = (np.array(values, dtype=np.float32) for values in (margins, label_margins, lost_margins))
     of_steps = np.array([heads[m - 1] for m in modifiers], dtype=np.int32)
     order = np.array(modifiers, dtype=np.int32)
-    return Derivation(of_steps, order, (relation,) * len(order), "root", scores, *arrays)
+    return Derivation(of_steps, order, (relation,) * len(order), "root", scores, *arrays, lost_margins=lost)

@@ -30,7 +30,7 @@ def test_by_hand() -> None:
     found = confidence_of(steps_of((2, 0, 2), [1, 3], [2.0, 0.5], [1.0, 5.0], [math.inf, 1.2, 0.4]), BY_HAND)
     doubts = [math.exp(-2 / 1.5), math.exp(-0.5 / 1.5)]
     late, n = (1 / 3, 2 / 3), math.log(3)
-    of_arc, of_label = BY_HAND.relations["dep"]
+    [(_, of_arc, of_label), _] = BY_HAND.relations
     first = of_arc + 0.1 + 1.0 + 0.5 * 1.0 + 0.7 * 1.5 - 0.4 * math.log(0.02 + doubts[1]) - 0.3 * late[0] + 0.1 * n - 0.2 * math.log(1)
     second = of_arc + 0.1 + 0.5 + 0.7 * 0.4 - 0.4 * math.log(0.02 + doubts[0]) - 0.3 * late[1] + 0.1 * n
     root = -0.2 + 0.8 * 0.5 + 0.2 * 0.5 - 0.5 * math.log(0.02 + sum(doubts) / 2) + 0.05 * n
@@ -46,7 +46,7 @@ def test_by_hand() -> None:
 
 
 def test_a_relation_that_was_too_rare_is_like_the_average() -> None:
-    plain = replace(BY_HAND, relations={})
+    plain = replace(BY_HAND, relations=())
     known, unknown = (steps_of((2, 0), [1], [1.0], [1.0], relation=name) for name in ("dep", "xcomp"))
     assert confidence_of(unknown, BY_HAND) == confidence_of(unknown, plain) == confidence_of(known, plain)
     assert confidence_of(known, BY_HAND).arcs[0] > confidence_of(known, plain).arcs[0]

@@ -67,8 +67,7 @@ def derivation_of(sentence: Sentence, scores: Floats) -> Derivation:
     rows = np.array([scores[m - 1] for m in order], dtype=np.float32).reshape(len(order), len(NAMES))
     margins = np.array([1 + m / 10 for m in order], dtype=np.float32)
     steps = (np.array([heads[m - 1] for m in order], np.int32), np.array(order, np.int32), relations, "root")
-    lost_margins = np.full(len(heads), np.inf, dtype=np.float32)
-    return Derivation(*steps, rows.max(axis=1, initial=0), margins, margins, lost_margins, rows)
+    return Derivation(*steps, rows.max(axis=1, initial=0), margins, margins, rows)
 
 
 def random_scores(sentence: Sentence, seed: int) -> Floats:

@@ -6,7 +6,7 @@ the weights and is ignored for any others. :mod:`easyfirst.confidence.estimates`
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass
 from itertools import pairwise
 from typing import Any
@@ -15,8 +15,8 @@ from easyfirst.json_values import number, numbers, table, whole_number
 
 ARC_EXTRAS, ROOT_EXTRAS, LABEL_EXTRAS, TREE_FEATURES, FOUND_FEATURES = 4, 2, 1, 2, 2
 """The numbers of features; for arcs, root and labels those besides the segments of margins."""
-Offsets = Mapping[str, tuple[float, float]]
-"""By relation: what it adds to the log-odds of its arcs, and to those of a label whose arc is correct."""
+Offsets = tuple[tuple[str, float, float], ...]
+"""Relations, and what each adds to the log-odds of its arcs, and to those of its label if the arc is correct."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,12 +33,12 @@ class Scales:
 
     margins: tuple[float, ...]
     """The knots of the piecewise linear function of an arc's margin: increasing and positive."""
-    rivals: tuple[float, ...]
-    """The knots of that of the margin over the best rival of the whole derivation; none in calibrations that earlier
-    versions made."""
     label_margins: tuple[float, ...]
     doubt: float
     """The margin at which the doubt about a step is 1/e."""
+    rivals: tuple[float, ...] = ()
+    """The knots of the function of the margin over the best rival of the whole derivation; none in calibrations of
+    earlier versions."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,17 +73,18 @@ class Calibration:
     root: Logistic
     label: Logistic
     tree: Logistic
-    relations: Offsets
-    """Relations that were too rare to judge are absent, and so are all in calibrations that earlier versions made."""
     root_label: float
     """The probability that the relation of a correct root is correct."""
     fitted_on: FittedOn
     beam: BeamCalibration | None = None
     """For the trees of a beam, if it was fitted."""
+    relations: Offsets = ()
+    """Relations that were too rare are absent, and so are all in calibrations of earlier versions."""
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain values for JSON."""
-        return {name: value for name, value in asdict(self).items() if value is not None}
+        values = {name: value for name, value in asdict(self).items() if value is not None}
+        return values | {"relations": {name: offsets for name, *offsets in self.relations}}
 
     @classmethod
     def from_dict(cls, values: Mapping[str, Any]) -> Calibration:
@@ -100,12 +101,11 @@ class Calibration:
         if doubt <= 0 or not 0 < root_label <= 1:
             raise ValueError("doubt must be above 0, and root_label a probability")
         return cls(
-            Scales(margins, rivals, label_margins, doubt),
+            Scales(margins, label_margins, doubt, rivals),
             arc=_logistic(values["arc"], n_segments + ARC_EXTRAS, "arc"),
             root=_logistic(values["root"], n_segments + ROOT_EXTRAS, "root"),
             label=_logistic(values["label"], len(label_margins) + LABEL_EXTRAS, "label"),
             tree=_logistic(values["tree"], TREE_FEATURES, "tree"),
-            relations=_offsets(values["relations"]),
             root_label=root_label,
             fitted_on=FittedOn(
                 str(facts["file"]),
@@ -114,20 +114,19 @@ class Calibration:
                 str(facts["tags"]),
             ),
             beam=None if beam is None else _beam(beam),
+            relations=tuple(_offsets(values["relations"])),
         )
 
 
 _KEYS = ("scales", "arc", "root", "label", "tree", "relations", "root_label", "fitted_on")
 
 
-def _offsets(values: object) -> Offsets:
-    found: dict[str, tuple[float, float]] = {}
+def _offsets(values: object) -> Iterator[tuple[str, float, float]]:
     for name, pair in table(values, "relations").items():
         offsets = numbers(pair, name)
         if len(offsets) != 2:
             raise ValueError(f"{name} must have two numbers, not {len(offsets)}")
-        found[name] = (offsets[0], offsets[1])
-    return found
+        yield name, offsets[0], offsets[1]
 
 
 def _beam(values: object) -> BeamCalibration:

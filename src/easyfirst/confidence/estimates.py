@@ -28,7 +28,7 @@ from typing import Protocol
 import numpy as np
 import numpy.typing as npt
 
-from easyfirst.confidence.calibration import Calibration, Logistic, Scales
+from easyfirst.confidence.calibration import Calibration, Logistic, Offsets, Scales
 from easyfirst.errors import ModelError
 from easyfirst.nn.arrays import Floats
 
@@ -36,7 +36,7 @@ DOUBT_OFFSET = 0.02
 """Added to a mean doubt, so that its logarithm is finite."""
 MAX_LOG_PROBABILITY = -1e-9
 """The largest log-probability of a whole tree."""
-_NO_OFFSETS = (0.0, 0.0)
+_NO_OFFSETS = [0.0, 0.0]
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +67,7 @@ class Decisions(Protocol):
     def label_margins(self) -> npt.NDArray[np.float32]: ...
 
     @property
-    def lost_margins(self) -> npt.NDArray[np.float32]: ...  # by word
+    def lost_margins(self) -> npt.NDArray[np.float32] | None: ...  # by word
 
     @property
     def relations(self) -> Sequence[str]: ...
@@ -103,7 +103,7 @@ def confidence_of(
     words = steps.modifiers - 1
     root = steps.root - 1
     arcs, relations = np.empty(n), np.empty(n)
-    offsets = np.array([calibration.relations.get(name, _NO_OFFSETS) for name in steps.relations])  # (n - 1, 2)
+    offsets = _offsets_of(steps.relations, calibration.relations)
     arcs[words] = probability(features.arcs, calibration.arc, offsets[:, 0])
     relations[words] = probability(features.labels, calibration.label, offsets[:, 1])
     arcs[root] = probability(features.root, calibration.root)
@@ -155,10 +155,10 @@ def features_of(steps: Decisions, scales: Scales) -> Features:
     length = np.full(n - 1, math.log(n))
     distances = np.log(np.abs(head_of - modifiers))
     of_root = margins[head_of == steps.root].min(keepdims=True)
-    rivals, root_rivals = rival_margins(steps), np.minimum(of_root, steps.lost_margins[steps.root - 1])
+    root_rivals = of_root if steps.lost_margins is None else np.minimum(of_root, steps.lost_margins[steps.root - 1])
     doubt = math.log(DOUBT_OFFSET + total / (n - 1))
     return Features(
-        arcs=np.column_stack([_of_margins(margins, rivals, scales), others, lateness, length, distances]),
+        arcs=np.column_stack([_of_margins(margins, rival_margins(steps), scales), others, lateness, length, distances]),
         labels=np.column_stack([_segments(steps.label_margins.astype(np.float64), scales.label_margins), lateness]),
         root=np.concatenate([_of_margins(of_root, root_rivals, scales)[0], [doubt, math.log(n)]]),
     )
@@ -166,7 +166,9 @@ def features_of(steps: Decisions, scales: Scales) -> Features:
 
 def rival_margins(steps: Decisions) -> Floats:
     """Return the margin of each step over the best rival of the whole derivation."""
-    return np.minimum(steps.margins, steps.lost_margins[steps.modifiers - 1]).astype(np.float64)
+    lost = steps.lost_margins
+    rivals = steps.margins if lost is None else np.minimum(steps.margins, lost[steps.modifiers - 1])
+    return rivals.astype(np.float64)
 
 
 def tree_features(labels: Floats) -> Floats:
@@ -192,6 +194,12 @@ def _segments(margins: Floats, knots: Sequence[float]) -> Floats:
     negative it never decreases."""
     low, width = _intervals(tuple(knots))
     return np.minimum(np.maximum(margins[:, None] - low, 0), width)
+
+
+def _offsets_of(relations: Sequence[str], known: Offsets) -> Floats:
+    """Return what the relations of steps add to the log-odds of arcs and of labels: (n, 2)."""
+    by_name = {name: offsets for name, *offsets in known}
+    return np.array([by_name.get(name, _NO_OFFSETS) for name in relations])
 
 
 @lru_cache(maxsize=32)

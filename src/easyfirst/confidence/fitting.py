@@ -89,9 +89,9 @@ def fit_calibration(examples: Sequence[Example], *, fitted_on: FittedOn) -> Cali
         root=fit_logistic(roots, root_right, signs),
         label=label,
         tree=Logistic(0.0, (1.0, 0.0)),  # as if words were independent
-        relations={name: (offset, label_offsets.get(name, 0.0)) for name, offset in arc_offsets.items()},
         root_label=(n_root_labels + 1) / (int(root_right.sum()) + 1),
         fitted_on=fitted_on,
+        relations=tuple((name, offset, label_offsets.get(name, 0.0)) for name, offset in arc_offsets.items()),
     )
     found = [confidence_of(example.steps, without_trees).labels for example in examples]
     trees = np.stack([tree_features(np.array(labels)) for labels in found])
@@ -142,7 +142,8 @@ def _scales(examples: Sequence[Example]) -> Scales:
     label_margins = np.concatenate([example.steps.label_margins for example in examples])
     rivals = np.concatenate([rival_margins(example.steps) for example in examples])
     knots, rival_knots = (_place_knots(values, MARGIN_QUANTILES) for values in (margins, rivals))
-    return Scales(knots, rival_knots, _place_knots(label_margins, LABEL_QUANTILES), doubt=knots[len(knots) // 2] / 2)
+    label_knots = _place_knots(label_margins, LABEL_QUANTILES)
+    return Scales(knots, label_knots, knots[len(knots) // 2] / 2, rival_knots)
 
 
 def _place_knots(margins: Floats, quantiles: Sequence[float]) -> tuple[float, ...]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 import numpy.typing as npt
@@ -63,18 +63,18 @@ class Derivation:
     scores: npt.NDArray[np.float32]
     margins: npt.NDArray[np.float32]
     label_margins: npt.NDArray[np.float32]
-    lost_margins: npt.NDArray[np.float32]
-    """``Attachment.lost_margin`` of each word, not of each step; for the root over all steps."""
     relation_scores: npt.NDArray[np.float32] | None = None
     """The score of each step's arc with every label of the model, in its order: (n_words - 1, n_labels). Steps after
     decoding read them, and parses do without, since they take more memory than all else."""
     marks: tuple[Mark | None, ...] = ()
     """The mark of each step; none if there is no mark at all."""
+    lost_margins: npt.NDArray[np.float32] | None = None
+    """``Attachment.lost_margin`` of each word, not of each step; that of the root over all steps. None in derivations
+    that an earlier version stored."""
 
     def without_relation_scores(self) -> Derivation:
         """Return the derivation as parses hold it."""
-        arrays = self.scores, self.margins, self.label_margins, self.lost_margins
-        return Derivation(self.heads, self.modifiers, self.relations, self.root_relation, *arrays, marks=self.marks)
+        return replace(self, relation_scores=None)
 
     @property
     def root(self) -> int:
@@ -84,7 +84,8 @@ class Derivation:
 
     def attachments(self) -> tuple[Attachment, ...]:
         """Return the steps as records."""
-        lost_margins = self.lost_margins[self.modifiers - 1]
+        of_words = self.lost_margins
+        lost_margins = np.full(len(self.scores), np.inf) if of_words is None else of_words[self.modifiers - 1]
         arrays = (self.heads, self.modifiers, self.scores, self.margins, self.label_margins, lost_margins)
         marks = self.marks or (None,) * len(self.relations)
         rows = zip(*(array.tolist() for array in arrays), self.relations, marks, strict=True)
@@ -170,8 +171,7 @@ def derivations_of(
     start = 0
     for length in lengths:
         row = slice(start, start + length - 1)
-        by_step, of_row = (scores[row], margins[row], label_margins[row]), marked[row]
+        by_step, of_row = (scores[row], margins[row], label_margins[row], relation_scores[row]), marked[row]
         lost, found = lost_margins[start : start + length], tuple(of_row) if any(of_row) else ()
-        of_labels = tuple(names[row]), root_relation
-        yield Derivation(heads[row], modifiers[row], *of_labels, *by_step, lost, relation_scores[row], found)
+        yield Derivation(heads[row], modifiers[row], tuple(names[row]), root_relation, *by_step, found, lost)
         start += length

@@ -104,7 +104,9 @@ def _pack_steps(parse: Parse) -> tuple[Any, ...]:
     modifiers: list[int] = steps.modifiers.tolist()
     heads = tuple(parse.heads[m - 1] for m in modifiers)
     relations = tuple(parse.relations[m - 1] for m in modifiers)
-    numbers = np.concatenate([steps.scores, steps.margins, steps.label_margins, steps.lost_margins]).astype("<f4").tobytes()
+    lost_margins = () if steps.lost_margins is None else (steps.lost_margins,)
+    arrays = (steps.scores, steps.margins, steps.label_margins, *lost_margins)
+    numbers = np.concatenate(arrays).astype("<f4").tobytes()
     same_heads, same_relations = steps.heads.tolist() == list(heads), steps.relations == relations
     is_same_root = steps.root_relation == parse.relations[steps.root - 1]
     differs = (
@@ -134,10 +136,11 @@ def _restore_steps(
     places: list[int] = (order - 1).tolist()
     names = tuple(relations[place] for place in places) if other_relations is None else other_relations
     n = len(order)
-    arrays = np.split(np.frombuffer(numbers, "<f4").astype(np.float32), (n, 2 * n, 3 * n))
+    *arrays, lost_margins = np.split(np.frombuffer(numbers, "<f4").astype(np.float32), (n, 2 * n, 3 * n))
+    rest = relation_scores, marks, lost_margins if len(lost_margins) else None
     root = len(heads) * (len(heads) + 1) // 2 - int(order.sum(dtype=np.int64))
     last = relations[root - 1] if root_relation is None else root_relation
-    return Derivation(of_steps, order, names, last, *arrays, relation_scores, marks)
+    return Derivation(of_steps, order, names, last, *arrays, *rest)
 
 
 def _changed_from(sentence: Sentence, other: Sentence) -> Sentence | Changed:

@@ -36,7 +36,7 @@ COLUMNS = ("forms", "lemmas", "upos", "xpos", "feats", "heads", "relations")
 def gold(sentence: Sentence) -> Parse:
     """Return the parse that a treebank has."""
     nothing = np.zeros(0, dtype=np.int32)
-    steps = Derivation(nothing, nothing, (), "root", *[nothing.astype(np.float32)] * 4)
+    steps = Derivation(nothing, nothing, (), "root", *[nothing.astype(np.float32)] * 3)
     heads, relations = tuple(head or 0 for head in sentence.heads), tuple(label or "_" for label in sentence.relations)
     return Parse(sentence, heads, relations, steps, sentence)
 
