@@ -31,7 +31,8 @@ def test_by_hand() -> None:
     doubts = [math.exp(-2 / 1.5), math.exp(-0.5 / 1.5)]
     late, n = (1 / 3, 2 / 3), math.log(3)
     [(_, of_arc, of_label), _] = BY_HAND.relations
-    first = of_arc + 0.1 + 1.0 + 0.5 * 1.0 + 0.7 * 1.5 - 0.4 * math.log(0.02 + doubts[1]) - 0.3 * late[0] + 0.1 * n - 0.2 * math.log(1)
+    of_margins = 1.0 + 0.5 * 1.0 + 0.7 * 1.5
+    first = of_arc + 0.1 + of_margins - 0.4 * math.log(0.02 + doubts[1]) - 0.3 * late[0] + 0.1 * n - 0.2 * math.log(1)
     second = of_arc + 0.1 + 0.5 + 0.7 * 0.4 - 0.4 * math.log(0.02 + doubts[0]) - 0.3 * late[1] + 0.1 * n
     root = -0.2 + 0.8 * 0.5 + 0.2 * 0.5 - 0.5 * math.log(0.02 + sum(doubts) / 2) + 0.05 * n
     arcs = [sigmoid(first), sigmoid(root), sigmoid(second)]

@@ -62,7 +62,9 @@ def test_relations_have_offsets_if_they_are_frequent() -> None:
         wrong = np.zeros(len(example), bool) if number % 2 else np.arange(len(example)) % 2 == 0
         right = example.heads_right & ~wrong, example.labels_right & ~wrong
         some[number] = Example(replace(example.steps, relations=names), *right, (*names, "root"))
-    rare = Example(replace(some[-1].steps, relations=("xcomp",) * len(some[-1].steps.relations)), *right, some[-1].relations)
+    last = some[-1]
+    unseen = replace(last.steps, relations=("xcomp",) * len(last.steps.relations))
+    rare = Example(unseen, last.heads_right, last.labels_right, last.relations)
     fitted = fit_calibration([*some, rare], fitted_on=FITTED_ON)
     [(first, obj, _), (second, obl, _)] = fitted.relations
     assert (first, second) == ("obj", "obl")

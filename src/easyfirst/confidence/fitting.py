@@ -19,8 +19,8 @@ from easyfirst.confidence.estimates import (
     Decisions,
     confidence_of,
     features_of,
-    rival_margins,
     require_confidence,
+    rival_margins,
     tree_features,
 )
 from easyfirst.confidence.regression import fit_groups, fit_logistic

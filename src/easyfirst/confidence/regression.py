@@ -1,6 +1,4 @@
-"""Logistic regression by Newton's method, with an L2 penalty and sign constraints on the weights, and an offset for each
-group of answers.
-"""
+"""Logistic regression by Newton's method, with an L2 penalty, sign constraints on the weights, and offsets of groups."""
 
 from __future__ import annotations
 

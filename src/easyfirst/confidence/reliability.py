@@ -167,7 +167,9 @@ def relation_rows(report: ReliabilityReport) -> tuple[list[str], list[list[str]]
     """Return the header and the rows of a table of all relations that are reported."""
     header = ["relation", "number", "arcs: right %", "mean confidence %", "ECE", "ECE by chance"]
     header += ["labels: right %", "mean confidence %", "ECE", "ECE by chance"]
-    rows = [[each.relation, f"{each.count:,}", *_figures(each.arcs), *_figures(each.labels)] for each in report.relations]
+    rows = [
+        [each.relation, f"{each.count:,}", *_figures(each.arcs), *_figures(each.labels)] for each in report.relations
+    ]
     return header, rows
 
 
@@ -195,9 +197,9 @@ def to_markdown(report: ReliabilityReport) -> list[str]:
         lines.append(f"| {number} | {figures} | `{_bar(arc.accuracy, arc.confidence)}` |")
     if report.relations:
         header, rows = relation_rows(report)
-        lines += ["", f"Relations that were chosen for {LEAST_CASES} words or more, in bins of at least as many words. "]
-        lines[-1] += "By chance: the ECE to expect if all probabilities were exact."
-        lines += ["", *(f"| {' | '.join(cells)} |" for cells in (header, ["---"] * len(header), *rows))]
+        lines += ["", f"Relations that were chosen for {LEAST_CASES} words or more, in bins of at least as many words."]
+        lines += ["By chance: the ECE to expect if all probabilities were exact.", ""]
+        lines += [f"| {' | '.join(cells)} |" for cells in (header, ["---"] * len(header), *rows)]
     return lines
 
 

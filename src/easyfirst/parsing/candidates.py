@@ -135,9 +135,9 @@ class Candidates:
         return np.maximum(left_goes, best.take((places.take(left) + directions) ^ 1), out=left_goes)
 
     def lost_arcs(self, left: Ints, directions: Ints) -> Iterator[tuple[Ints, Floats]]:
-        """Yield the words that lose a possible head by actions, since its modifier leaves the pending list, and the best
-        scores of the lost arcs: first of the heads of these actions, then of the other neighbours of the modifiers.
-        These may be outside."""
+        """Yield the words that lose a possible head by actions, whose modifiers leave the pending list, and the best
+        scores of the lost arcs: first the heads of these actions, then the other neighbours of the modifiers, which may
+        be outside."""
         pending, places, best = self.pending, self.grid.places, self._best_flat
         right, is_left = pending.next.take(left), directions == LEFT
         before, after = pending.previous.take(left), pending.next.take(right)
