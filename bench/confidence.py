@@ -2,10 +2,11 @@
 
     python bench/confidence.py --model en --treebank test.conllu
 
-Arcs, labels and trees, then arcs and labels of each relation, and of prepositional phrases with a noun between them and
-the verb that they modify: the noun was attached earlier, and could have been their head. Gold tokens and, as the model is used, predicted tags (``--given-tags``: those of the treebank). Writes a table, all
-figures as JSON and the reliability plot of arcs and labels as SVG. The calibration is fitted on dev ('easyfirst
-calibrate' or training); the test set is looked at here only.
+Arcs, labels and trees, then arcs and labels of each relation, and obliques with a noun between them and the verb that
+they modify: the noun was attached earlier, and could have been their head. Gold tokens and, as the model is used,
+predicted tags (``--given-tags``: those of the treebank). Writes tables, all figures as JSON and the reliability plot of
+arcs and labels as SVG. The calibration is fitted on dev ('easyfirst calibrate' or training); the test set is looked at
+here only.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Logistic regression by Newton's method, with an L2 penalty, sign constraints on the weights, and offsets of groups."""
+"""Logistic regression by Newton's method, with an L2 penalty, sign constraints on weights, and offsets of groups."""
 
 from __future__ import annotations
 
