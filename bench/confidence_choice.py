@@ -2,8 +2,8 @@
 
     python -m bench.confidence_choice --model en --treebank dev.conllu
 
-Reports the log loss of each set of features. For fewer sentences, as a small treebank has, it fits those of format 1 and
-all features to parts of dev, and takes the mean log loss on the rest.
+Reports the log loss of each set of features. For fewer sentences, as a small treebank has, the features of format 1 and
+all features are fitted to parts of dev, and the log loss is the mean of those on the rest.
 """
 
 from __future__ import annotations

@@ -127,8 +127,8 @@ class BatchSteps:
         labels: Sequence[Label],
         root_relation: str,
     ) -> Iterator[Derivation]:
-        """Yield the derivation of each sentence, given the margins and scores of each step, the lost margins of each word,
-        and the relations with their marks."""
+        """Yield the derivation of each sentence, given the margins and scores of each step, the lost margins of each
+        word, and the relations with their marks."""
         n_words, starts = int(self.lengths.sum()), self.starts
         # from a sentence's first row on, step after step; the last row of each sentence is not used
         heads, modifiers, numbers = (np.zeros(n_words, dtype=np.int32) for _ in range(3))
