@@ -213,8 +213,9 @@ class Twin:
             labels = [others[o] for o, arc in arcs.items() if arc == (h.id, m.id)]
             pend.remove(m)
             best = (max(scores, default=-np.inf) for scores in (rivals, labels, others.values()))
-            margins = (number(scores[action]) - rival for rival in best)
-            steps.append(Step(h.id, m.id, relation, number(scores[action]), *margins, lost.get(m.id, np.inf)))
+            margins = [number(scores[action]) - rival for rival in best]
+            margins.append(lost.get(m.id, np.inf))
+            steps.append(Step(h.id, m.id, relation, number(scores[action]), *margins))
             for other, (head, word) in arcs.items():
                 if head == m.id:
                     lost[word] = min(lost.get(word, np.inf), number(scores[action]) - others[other])

@@ -77,7 +77,7 @@ def _newton(
         return float((np.logaddexp(0, z) - targets * z).sum() + (penalty * found**2).sum() / 2)
 
     def by_group(values: Floats) -> Floats:
-        return np.bincount(members, values, minlength=n_groups + 1)[:n_groups]
+        return np.bincount(members, values, minlength=n_groups + 1)[:n_groups].astype(np.float64)
 
     found = np.zeros(k + n_groups)
     found[0] = prior

@@ -156,7 +156,8 @@ class ReliabilityReport:
 def _by_relation(
     arcs: tuple[Floats, Bools], labels: tuple[Floats, Bools], names: npt.NDArray[np.str_]
 ) -> Iterator[RelationReliability]:
-    for name, count in Counter(names.tolist()).most_common():
+    all_names: list[str] = names.tolist()
+    for name, count in Counter(all_names).most_common():
         if count >= LEAST_CASES:
             here = names == name
             of_arcs, of_labels = (Calibrated.of(p[here], right[here]) for p, right in (arcs, labels))

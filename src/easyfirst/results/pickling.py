@@ -136,11 +136,13 @@ def _restore_steps(
     places: list[int] = (order - 1).tolist()
     names = tuple(relations[place] for place in places) if other_relations is None else other_relations
     n = len(order)
-    *arrays, lost_margins = np.split(np.frombuffer(numbers, "<f4").astype(np.float32), (n, 2 * n, 3 * n))
+    scores, margins, label_margins, lost_margins = np.split(
+        np.frombuffer(numbers, "<f4").astype(np.float32), (n, 2 * n, 3 * n)
+    )
     rest = relation_scores, marks, lost_margins if len(lost_margins) else None
     root = len(heads) * (len(heads) + 1) // 2 - int(order.sum(dtype=np.int64))
     last = relations[root - 1] if root_relation is None else root_relation
-    return Derivation(of_steps, order, names, last, *arrays, *rest)
+    return Derivation(of_steps, order, names, last, scores, margins, label_margins, *rest)
 
 
 def _changed_from(sentence: Sentence, other: Sentence) -> Sentence | Changed:
