@@ -2,9 +2,11 @@
 
     python bench/confidence.py --model en --treebank test.conllu
 
-Gold tokens and, as the model is used, predicted tags (``--given-tags``: those of the treebank). Writes a table, all
-figures as JSON and the reliability plot of arcs and labels as SVG. The calibration is fitted on dev ('easyfirst
-calibrate' or training); the test set is looked at here only.
+Arcs, labels and trees, then arcs and labels of each relation, and obliques with a noun between them and the verb that
+they modify: the noun was attached earlier, and could have been their head. Gold tokens and, as the model is used,
+predicted tags (``--given-tags``: those of the treebank). Writes tables, all figures as JSON and the reliability plot of
+arcs and labels as SVG. The calibration is fitted on dev ('easyfirst calibrate' or training); the test set is looked at
+here only.
 """
 
 from __future__ import annotations
@@ -14,12 +16,18 @@ import os
 os.environ["OMP_NUM_THREADS"] = os.environ["OPENBLAS_NUM_THREADS"] = "1"
 
 import argparse
+from collections.abc import Sequence
+from dataclasses import asdict
 from pathlib import Path
+
+import numpy as np
 
 import easyfirst
 from bench import report
+from easyfirst import Parse, Sentence
+from easyfirst.confidence.estimates import require_confidence
 from easyfirst.confidence.fitting import evaluate_confidence
-from easyfirst.confidence.reliability import Reliability, ReliabilityReport
+from easyfirst.confidence.reliability import Calibrated, Reliability, ReliabilityReport, relation_rows
 from easyfirst.model.bundled import find_model
 from easyfirst.text.tagging import without_tags
 
@@ -69,6 +77,27 @@ def _place(confidence: float, accuracy: float) -> tuple[float, float]:
     return EDGE + SIDE * confidence, EDGE + SIDE * (1 - accuracy)
 
 
+def across_nouns(parse: Parse) -> list[int]:
+    """Return the obliques with a preposition that have a noun between their head and the preposition."""
+    found: list[int] = []
+    for case, (m, relation) in enumerate(zip(parse.heads, parse.relations, strict=True), 1):
+        if relation == "case" and case < m and parse.relations[m - 1] == "obl" and m not in found:
+            between = parse.tagged.upos[parse.heads[m - 1] : case - 1]
+            found += [m] if {"NOUN", "PROPN", "PRON"} & set(between) else []
+    return found
+
+
+def reliability_across_nouns(parses: Sequence[Parse], gold: Sequence[Sentence]) -> tuple[int, Calibrated]:
+    """Measure how well their arcs are calibrated, and count them."""
+    confidences: list[float] = []
+    right: list[bool] = []
+    for parse, sentence in zip(parses, gold, strict=True):
+        words = across_nouns(parse)
+        confidences += [require_confidence(parse.confidence).arcs[m - 1] for m in words]
+        right += [parse.heads[m - 1] == sentence.heads[m - 1] for m in words]
+    return len(right), Calibrated.of(np.array(confidences), np.array(right))
+
+
 def main() -> None:
     options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     options.add_argument("--model", default="en")
@@ -80,7 +109,9 @@ def main() -> None:
     parser = easyfirst.load(given.model)
     gold = list(easyfirst.read_conllu(given.treebank))
     sentences = gold if given.given_tags else without_tags(gold, parser.tagger, given.model)
-    reliability = evaluate_confidence(parser.parse(sentences), gold)
+    parses = parser.parse(sentences)
+    reliability = evaluate_confidence(parses, gold)
+    n_across, across = reliability_across_nouns(parses, gold)
     assert parser.model.calibration is not None
     model = find_model(given.model).name
     result = {
@@ -90,6 +121,7 @@ def main() -> None:
         "fitted_on": parser.model.calibration.fitted_on.file,
         "bins": "15 of equal size",
         **reliability.to_dict(),
+        "obl_across_noun": {"count": n_across, **asdict(across)},
     }
     header = ["", "number", "right %", "mean confidence %", "ECE"]
     header += [f"wrong % of the surest {100 * share:g} %" for share, _ in reliability.arcs.risks]
@@ -101,7 +133,12 @@ def main() -> None:
     ]
     least = ["least sure tenth of the sentences", "", f"{100 * reliability.least_sure_errors:.1f} of all wrong heads"]
     rows.append(least + [""] * (len(header) - len(least)))
-    report.write(given.name, result, header, rows)
+    header_of_relations, of_relations = relation_rows(reliability)
+    shares = [f"{100 * share:.1f}" for share in (across.accuracy, across.confidence)]
+    figures = [f"{n_across:,}", *shares, f"{across.ece:.3f}", f"{across.by_chance:.3f}"]
+    of_relations.append(["obl with a preposition, across a noun", *figures, *[""] * 4])
+    more = ["", *report.table(header_of_relations, of_relations)]
+    report.write(given.name, result, header, rows, more=more)
     given.plot.parent.mkdir(parents=True, exist_ok=True)
     given.plot.write_text(plot(reliability, f"{model} on {given.treebank.name}"), encoding="utf-8")
 

@@ -46,16 +46,23 @@ def table(header: Sequence[str], rows: Sequence[Sequence[object]]) -> list[str]:
 
 
 def write(
-    name: str, result: dict[str, Any], header: Sequence[str], rows: Sequence[Sequence[object]], *, quiet: bool = False
+    name: str,
+    result: dict[str, Any],
+    header: Sequence[str],
+    rows: Sequence[Sequence[object]],
+    *,
+    more: Sequence[str] = (),
+    quiet: bool = False,
 ) -> None:
-    """Write ``results/<name>.json`` and ``results/<name>.md``, and print the table unless ``quiet``."""
+    """Write ``results/<name>.json`` and ``results/<name>.md``, and print the table unless ``quiet``. ``more``: lines
+    below the table."""
     RESULTS.mkdir(exist_ok=True)
     result = {**conditions(), **result}
     (RESULTS / f"{name}.json").write_text(json.dumps(result, indent=2) + "\n", encoding="utf-8")
     facts = f"{result['date']}, {result['cpu']}, Python {result['python']}, " + ", ".join(
         f"{package} {version}" for package, version in result["versions"].items()
     )
-    text = "\n".join([*table(header, rows), "", facts, ""])
+    text = "\n".join([*table(header, rows), *more, "", facts, ""])
     (RESULTS / f"{name}.md").write_text(text, encoding="utf-8")
     if not quiet:
         print(text)

@@ -18,6 +18,7 @@ def derivation_of(
 ) -> list[Attachment]:
     """Return what the loop did to one sentence, given by its number in the batch. Margins need their recorder."""
     start = int(steps.starts[number]) - 1
+    lost_margins = recorder.lost_margins.tolist() if recorder else [math.inf] * int(steps.lengths.sum())
     return [
         Attachment(
             step=step + 1,
@@ -27,6 +28,7 @@ def derivation_of(
             score=float(steps.actions[step].scores[number]),
             margin=float(recorder.margins[step][number]) if recorder else math.inf,
             label_margin=float(recorder.label_margins[step][number]) if recorder else math.inf,
+            lost_margin=lost_margins[int(steps.modifiers[step][number])],
         )
         for step in range(int(steps.lengths[number]) - 1)
     ]
@@ -40,6 +42,6 @@ def derive(
     wrap: Callable[[Choose], Choose] = lambda choose: choose,
 ) -> list[list[Attachment]]:
     """Parse a batch greedily and return the derivations of its sentences."""
-    recorder = MarginRecorder()
+    recorder = MarginRecorder(sum(lengths))
     steps = Loop(*networks).run(vectors, lengths, wrap(recorder))
     return [derivation_of(steps, number, relation_names, recorder) for number in range(len(lengths))]

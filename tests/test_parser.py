@@ -194,7 +194,7 @@ class _Idle:
 
     def derive(self, sentences: Sequence[Sentence], **_: Any) -> list[Derivation]:
         ids, zeros = np.ones(0, dtype=np.int32), np.zeros(0, dtype=np.float32)
-        return [Derivation(ids, ids, (), "root", zeros, zeros, zeros)] * len(sentences)
+        return [Derivation(ids, ids, (), "root", *[zeros] * 3)] * len(sentences)
 
 
 words = st.text(st.characters(codec="utf-8", exclude_characters="\t\n\r"), min_size=1, max_size=8)

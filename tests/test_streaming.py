@@ -24,7 +24,7 @@ from easyfirst.treebank.sentence import Sentence
 from tests.patience import PATIENCE
 from tests.small_models import small_model, small_tagger, small_tokenizer
 
-ARRAYS = ("heads", "modifiers", "scores", "margins", "label_margins")
+ARRAYS = ("heads", "modifiers", "scores", "margins", "label_margins", "lost_margins")
 lengths = st.lists(st.integers(1, 12), max_size=60)
 threads = st.integers(1, 10)
 

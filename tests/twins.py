@@ -104,6 +104,8 @@ class Step:
     """Over the best other relation of the arc."""
     lead: float
     """Over the best other action of all."""
+    lost_margin: float
+    """The smallest one, of all earlier steps, over an arc to the modifier from a word that was attached."""
 
 
 class Twin:
@@ -197,6 +199,7 @@ class Twin:
         """Algorithm 2: the attachments, and the one node that is left."""
         pend = [self.node(id, v) for id, v in enumerate(vectors, 1)]
         steps: list[Step] = []
+        lost: dict[int, float] = {}
         while len(pend) > 1:
             scores = self.scores([self.c(node) for node in pend])
             action = select([node.id for node in pend], scores)
@@ -210,8 +213,12 @@ class Twin:
             labels = [others[o] for o, arc in arcs.items() if arc == (h.id, m.id)]
             pend.remove(m)
             best = (max(scores, default=-np.inf) for scores in (rivals, labels, others.values()))
-            margins = (number(scores[action]) - rival for rival in best)
+            margins = [number(scores[action]) - rival for rival in best]
+            margins.append(lost.get(m.id, np.inf))
             steps.append(Step(h.id, m.id, relation, number(scores[action]), *margins))
+            for other, (head, word) in arcs.items():
+                if head == m.id:
+                    lost[word] = min(lost.get(word, np.inf), number(scores[action]) - others[other])
         return steps, pend[0]
 
     def parse(self, vectors: Sequence[Vector]) -> list[Step]:

@@ -25,21 +25,32 @@ def sigmoid(x: float) -> float:
 
 
 def test_by_hand() -> None:
-    """Word 1 under 2 with margin 2, then 3 under 2 with margin 0.5; 2 is the root."""
-    found = confidence_of(steps_of((2, 0, 2), [1, 3], [2.0, 0.5], [1.0, 5.0]), BY_HAND)
+    """Word 1 under 2 with margin 2, then 3 under 2 with margin 0.5; 2 is the root. Word 3 lost a head by 0.4 when 1 was
+    attached, and 2 lost 3 by 1.2."""
+    found = confidence_of(steps_of((2, 0, 2), [1, 3], [2.0, 0.5], [1.0, 5.0], [math.inf, 1.2, 0.4]), BY_HAND)
     doubts = [math.exp(-2 / 1.5), math.exp(-0.5 / 1.5)]
     late, n = (1 / 3, 2 / 3), math.log(3)
-    first = 0.1 + 1.0 + 0.5 * 1.0 - 0.4 * math.log(0.02 + doubts[1]) - 0.3 * late[0] + 0.1 * n - 0.2 * math.log(1)
-    second = 0.1 + 0.5 - 0.4 * math.log(0.02 + doubts[0]) - 0.3 * late[1] + 0.1 * n
-    root = -0.2 + 0.8 * 0.5 - 0.5 * math.log(0.02 + sum(doubts) / 2) + 0.05 * n
+    [(_, of_arc, of_label), _] = BY_HAND.relations
+    of_margins = 1.0 + 0.5 * 1.0 + 0.7 * 1.5
+    first = of_arc + 0.1 + of_margins - 0.4 * math.log(0.02 + doubts[1]) - 0.3 * late[0] + 0.1 * n - 0.2 * math.log(1)
+    second = of_arc + 0.1 + 0.5 + 0.7 * 0.4 - 0.4 * math.log(0.02 + doubts[0]) - 0.3 * late[1] + 0.1 * n
+    root = -0.2 + 0.8 * 0.5 + 0.2 * 0.5 - 0.5 * math.log(0.02 + sum(doubts) / 2) + 0.05 * n
     arcs = [sigmoid(first), sigmoid(root), sigmoid(second)]
     assert found.arcs == pytest.approx(arcs)
-    given_arc = [sigmoid(0.3 + 0.9 * 1.0 - 0.1 * late[0]), 0.98, sigmoid(0.3 + 0.9 * 2.0 - 0.1 * late[1])]
+    log_odds = (0.3 + 0.9 * 1.0 - 0.1 * late[0], 0.3 + 0.9 * 2.0 - 0.1 * late[1])
+    given_arc = [sigmoid(log_odds[0] + of_label), 0.98, sigmoid(log_odds[1] + of_label)]
     labels = [a * b for a, b in zip(arcs, given_arc, strict=True)]
     assert found.labels == pytest.approx(labels)
     product = math.prod(labels)
     tree = sigmoid(0.2 + 0.8 * math.log(product / (1 - product)) - 0.1 * n)
     assert found.tree == pytest.approx(min(tree, *labels))
+
+
+def test_a_relation_that_was_too_rare_is_like_the_average() -> None:
+    plain = replace(BY_HAND, relations=())
+    known, unknown = (steps_of((2, 0), [1], [1.0], [1.0], relation=name) for name in ("dep", "xcomp"))
+    assert confidence_of(unknown, BY_HAND) == confidence_of(unknown, plain) == confidence_of(known, plain)
+    assert confidence_of(known, BY_HAND).arcs[0] > confidence_of(known, plain).arcs[0]
 
 
 def test_one_word_is_certain() -> None:
@@ -65,7 +76,7 @@ margins = st.floats(0, 20) | st.just(math.inf)
 
 
 @st.composite
-def derivations(draw: st.DrawFn) -> tuple[tuple[int, ...], list[int], list[float], list[float]]:
+def derivations(draw: st.DrawFn) -> tuple[tuple[int, ...], list[int], list[float], list[float], list[float]]:
     """Heads of a projective tree in an order a parser may take them, with any margins."""
     n = draw(st.integers(2, 9))
     pending, heads, order = list(range(1, n + 1)), [0] * n, list[int]()
@@ -76,24 +87,24 @@ def derivations(draw: st.DrawFn) -> tuple[tuple[int, ...], list[int], list[float
         order.append(m)
         pending.remove(m)
     numbers = st.lists(margins, min_size=n - 1, max_size=n - 1)
-    return tuple(heads), order, draw(numbers), draw(numbers)
+    return tuple(heads), order, draw(numbers), draw(numbers), draw(st.lists(margins, min_size=n, max_size=n))
 
 
 @settings(deadline=None)
 @given(derivations(), st.data())
 def test_nothing_falls_when_a_margin_rises(
-    given_: tuple[tuple[int, ...], list[int], list[float], list[float]], data: st.DataObject
+    given_: tuple[tuple[int, ...], list[int], list[float], list[float], list[float]], data: st.DataObject
 ) -> None:
-    heads, order, arc_margins, label_margins = given_
-    before = confidence_of(steps_of(heads, order, arc_margins, label_margins), BY_HAND)
+    heads, order, arc_margins, label_margins, lost_margins = given_
+    before = confidence_of(steps_of(*given_), BY_HAND)
     for values in (before.arcs, before.labels):
         assert all(0 < p < 1 for p in values)
     assert all(label <= arc for label, arc in zip(before.labels, before.arcs, strict=True))
     assert 0 < before.tree <= min(before.labels)
-    which = data.draw(st.integers(0, len(order) - 1))
-    numbers = data.draw(st.sampled_from([arc_margins, label_margins]))
+    numbers = data.draw(st.sampled_from([arc_margins, label_margins, lost_margins]))
+    which = data.draw(st.integers(0, len(numbers) - 1))
     numbers[which] += data.draw(st.floats(0, 5))
-    after = confidence_of(steps_of(heads, order, arc_margins, label_margins), BY_HAND)
+    after = confidence_of(steps_of(heads, order, arc_margins, label_margins, lost_margins), BY_HAND)
     for old, new in ((before.arcs, after.arcs), (before.labels, after.labels)):
         assert all(b >= a - 1e-6 for a, b in zip(old, new, strict=True))
     assert after.tree >= before.tree - 1e-6
@@ -103,6 +114,16 @@ def test_an_own_margin_counts_most() -> None:
     low, high = (confidence_of(steps_of((2, 0), [1], [margin], [1.0]), BY_HAND) for margin in (0.1, 2.5))
     assert high.arcs[0] > low.arcs[0] + 0.1
     assert high.arcs[1] > low.arcs[1] + 0.1  # the root: it could have become a modifier of the other
+
+
+def test_a_rival_that_was_lost_earlier_counts() -> None:
+    """3 under 1, whatever came between, by a wide margin; but 2 could have been its head until it was attached."""
+    lost, kept = (
+        confidence_of(steps_of((0, 1, 1), [2, 3], [3.0, 3.0], [1.0, 1.0], [math.inf, math.inf, margin]), BY_HAND)
+        for margin in (0.1, math.inf)
+    )
+    assert lost.arcs[2] < kept.arcs[2] - 0.02
+    assert (lost.arcs[0], lost.arcs[1]) == (kept.arcs[0], kept.arcs[1])
 
 
 @pytest.mark.parametrize(("p", "shown"), [(0.0, 0.0), (1e-9, 0.0001), (0.12345, 0.1235), (0.99999, 0.9999), (1.0, 1.0)])

@@ -29,11 +29,13 @@ def examples(n: int, *, seed: int = 0, truth: Calibration = BY_HAND) -> list[Exa
     for _ in range(n):
         length = int(rng.integers(1, 8))
         heads = (*range(2, length + 1), 0)
-        steps = steps_of(heads, range(1, length), rng.exponential(2, length - 1), rng.exponential(2, length - 1))
+        arc_margins, label_margins, lost_margins = rng.exponential(2, (3, length))
+        steps = steps_of(heads, range(1, length), arc_margins[:-1], label_margins[:-1], lost_margins)
         truly = confidence_of(steps, truth)
         arcs, labels = np.array(truly.arcs), np.array(truly.labels)
         heads_right = rng.random(length) < arcs
-        found.append(Example(steps, heads_right, heads_right & (rng.random(length) < labels / arcs)))
+        labels_right = heads_right & (rng.random(length) < labels / arcs)
+        found.append(Example(steps, heads_right, labels_right, (*steps.relations, steps.root_relation)))
     return found
 
 
@@ -45,10 +47,28 @@ def test_the_truth_is_found() -> None:
         np.testing.assert_allclose(found.arcs, truth.arcs, atol=0.1)
         np.testing.assert_allclose(found.labels, truth.labels, atol=0.12)
     confidences = [confidence_of(example.steps, fitted) for example in other]
-    reliability = ReliabilityReport.of(confidences, [e.heads_right for e in other], [e.labels_right for e in other])
+    right = [e.heads_right for e in other], [e.labels_right for e in other]
+    reliability = ReliabilityReport.of(confidences, *right, [e.relations for e in other])
     assert reliability.arcs.ece < 0.03
     assert reliability.labels.ece < 0.03
     assert reliability.trees.ece < 0.06
+
+
+def test_relations_have_offsets_if_they_are_frequent() -> None:
+    """Half of the sentences have a relation whose arcs are wrong twice as often as they should be."""
+    some = examples(400)
+    for number, example in enumerate(some):
+        names = ("obl" if number % 2 else "obj",) * len(example.steps.relations)
+        wrong = np.zeros(len(example), bool) if number % 2 else np.arange(len(example)) % 2 == 0
+        right = example.heads_right & ~wrong, example.labels_right & ~wrong
+        some[number] = Example(replace(example.steps, relations=names), *right, (*names, "root"))
+    last = some[-1]
+    unseen = replace(last.steps, relations=("xcomp",) * len(last.steps.relations))
+    rare = Example(unseen, last.heads_right, last.labels_right, last.relations)
+    fitted = fit_calibration([*some, rare], fitted_on=FITTED_ON)
+    [(first, obj, _), (second, obl, _)] = fitted.relations
+    assert (first, second) == ("obj", "obl")
+    assert obl > obj + 0.5
 
 
 def test_it_never_falls_with_a_margin() -> None:
@@ -58,7 +78,7 @@ def test_it_never_falls_with_a_margin() -> None:
         for example in examples(300)
     ]
     fitted = fit_calibration(turned, fitted_on=FITTED_ON)
-    n = len(fitted.scales.margins)
+    n = len(fitted.scales.margins) + len(fitted.scales.rivals)
     assert min(fitted.arc.weights[:n]) >= 0 >= fitted.arc.weights[n]
     assert min(fitted.root.weights[:n]) >= 0
     assert min(fitted.label.weights[: len(fitted.scales.label_margins)]) >= 0
@@ -69,7 +89,7 @@ def test_it_never_falls_with_a_margin() -> None:
 @pytest.mark.parametrize("n", [1, 2, 5])
 def test_next_to_nothing(n: int, is_right: bool) -> None:
     right = np.full(3, is_right)
-    few = [Example(steps_of((2, 0, 2), [1, 3], [1.0, 1.0], [np.inf, np.inf]), right, right)] * n
+    few = [Example(steps_of((2, 0, 2), [1, 3], [1.0, 1.0], [np.inf, np.inf]), right, right, ("dep",) * 3)] * n
     fitted = fit_calibration(few, fitted_on=FITTED_ON)
     found = confidence_of(few[0].steps, fitted)
     assert all(0.02 < p < 0.98 for p in found.arcs)
@@ -77,8 +97,9 @@ def test_next_to_nothing(n: int, is_right: bool) -> None:
 
 
 def test_only_single_words() -> None:
+    alone = Example(steps_of((0,), [], [], []), np.ones(1, bool), np.ones(1, bool), ("root",))
     with pytest.raises(InputError, match="two words or more"):
-        fit_calibration([Example(steps_of((0,), [], [], []), np.ones(1, bool), np.ones(1, bool))], fitted_on=FITTED_ON)
+        fit_calibration([alone], fitted_on=FITTED_ON)
 
 
 def test_each_sentence_is_held_out_once() -> None:

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from easyfirst.confidence.estimates import probability
-from easyfirst.confidence.regression import RIDGE, fit_logistic
+from easyfirst.confidence.regression import LEAST_ANSWERS, OFFSET_RIDGE, RIDGE, fit_groups, fit_logistic
 
 
 def sample(n: int, seed: int, weights: tuple[float, ...] = (1.5, -2.0, 0.0)) -> tuple[np.ndarray, np.ndarray]:
@@ -42,6 +42,38 @@ def test_newton_finds_what_descent_finds(seed: int) -> None:
     bias, weights = twin(features, is_right)
     assert found.bias == pytest.approx(bias, abs=1e-4)
     np.testing.assert_allclose(found.weights, weights, atol=1e-4)
+
+
+@pytest.mark.parametrize("seed", [0, 1])
+def test_offsets_are_weights_of_indicators(seed: int) -> None:
+    """Newton without any use of groups: a column of 0 and 1 for each, with its own penalty."""
+    features, is_right = sample(400, seed)
+    groups = np.random.default_rng(seed).choice(["a", "b", "c", "rare"], 400, p=[0.5, 0.3, 0.19, 0.01]).tolist()
+    found, offsets = fit_groups(features, is_right, [0, 0, 0], groups)
+    assert set(offsets) == {"a", "b", "c"}
+    columns = [np.array([group == name for group in groups], float) for name in "abc"]
+    design = np.column_stack([np.ones(400), (features - features.mean(axis=0)) / features.std(axis=0), *columns])
+    penalty = np.diag([0, *[RIDGE] * 3, *[OFFSET_RIDGE] * 3])
+    n_right = int(is_right.sum())
+    targets = np.where(is_right, (n_right + 1) / (n_right + 2), 1 / (402 - n_right))
+    weights = np.zeros(7)
+    for _ in range(50):
+        p = 1 / (1 + np.exp(-design @ weights))
+        curvature = design.T @ (design * (p * (1 - p))[:, None]) + penalty
+        weights -= np.linalg.solve(curvature, design.T @ (p - targets) + penalty @ weights)
+    np.testing.assert_allclose(np.array(found.weights) * features.std(axis=0), weights[1:4], atol=1e-5)
+    np.testing.assert_allclose([offsets[name] for name in "abc"], weights[4:], atol=1e-5)
+
+
+def test_the_offset_of_few_answers_is_small() -> None:
+    """A group of 20 without an error has no more than a hint of being better; one of 19 has no offset."""
+    is_right = np.arange(1000) % 10 != 0
+    groups = ["common"] * 1000 + ["few"] * LEAST_ANSWERS + ["rare"] * (LEAST_ANSWERS - 1)
+    right = np.append(is_right, np.ones(2 * LEAST_ANSWERS - 1, bool))
+    found, offsets = fit_groups(np.zeros((len(right), 1)), right, [0], groups)
+    few = float(probability(np.zeros(1), found, offsets["few"]))
+    assert 0.9 < few < 0.96
+    assert set(offsets) == {"common", "few"}
 
 
 def test_enough_data_tells_the_truth() -> None:

@@ -59,7 +59,7 @@ def test_the_report() -> None:
     heads[1][:] = False
     labels = [right.copy() for right in heads]
     labels[9][0] = False
-    found = ReliabilityReport.of(confidences, heads, labels)
+    found = ReliabilityReport.of(confidences, heads, labels, [("nsubj", "root")] * 20)
     assert found.least_sure_errors == 3 / 4  # sentences 0 and 1 have three of the four wrong heads
     assert (found.arcs.count, found.trees.count) == (40, 20)
     assert found.arcs.accuracy == 36 / 40
@@ -74,7 +74,43 @@ def test_the_report() -> None:
     assert bar.count("█") == round(40 * found.arcs.bins[-1].accuracy) - (found.arcs.bins[-1].accuracy > 0.9)
 
 
+def by_relation(arcs: list[float], right: list[bool]) -> ReliabilityReport:
+    """Sentences of two words: a verb as the root, always right, and a word with this probability."""
+    confidences = [Confidence(p, (1.0, p), (1.0, p)) for p in arcs]
+    is_right = [np.array([True, each]) for each in right]
+    return ReliabilityReport.of(confidences, is_right, is_right, [("root", "obj")] * len(arcs))
+
+
+def test_relations_with_100_cases() -> None:
+    few = by_relation([0.9] * 99, [True] * 99)
+    assert few.relations == ()
+    assert not any("by chance" in line for line in to_markdown(few))
+    found = by_relation([0.9] * 100, [True] * 80 + [False] * 20)
+    root, obj = found.relations
+    assert (root.relation, obj.relation, obj.count) == ("root", "obj", 100)
+    assert (root.arcs.ece, root.arcs.by_chance) == (0, 0)
+    assert (obj.arcs.confidence, obj.arcs.accuracy, obj.arcs.ece) == pytest.approx((0.9, 0.8, 0.1))
+    assert obj.labels == obj.arcs
+    last = to_markdown(found)[-1]
+    assert last.startswith("| obj | 100 | 80.0 | 90.0 | 0.100 | 0.024 | 80.0 |")
+
+
+def test_bins_of_relations_have_100_answers() -> None:
+    """250 answers are two bins: 125 that are right too rarely, and 125 that are right too often."""
+    arcs, right = [0.6] * 125 + [0.8] * 125, [True] * 50 + [False] * 75 + [True] * 125
+    obj = by_relation(arcs, right).relations[1]
+    assert obj.arcs.ece == pytest.approx(0.2)
+    assert obj.arcs.accuracy == pytest.approx(obj.arcs.confidence)
+
+
+def test_the_error_by_chance_is_that_of_exact_probabilities() -> None:
+    rng = np.random.default_rng(0)
+    p = rng.uniform(0.5, 1, 350)
+    found = [by_relation(p.tolist(), (rng.random(350) < p).tolist()).relations[1].arcs for _ in range(300)]
+    assert np.mean([each.ece for each in found]) == pytest.approx(found[0].by_chance, rel=0.06)
+
+
 def test_no_mistakes_at_all() -> None:
-    found = ReliabilityReport.of([Confidence(1.0, (1.0,), (1.0,))], [np.array([True])], [np.array([True])])
+    found = ReliabilityReport.of([Confidence(1.0, (1.0,), (1.0,))], [np.array([True])], [np.array([True])], [["root"]])
     assert found.least_sure_errors == 0
     assert found.arcs.ece == 0

@@ -69,7 +69,7 @@ def rules_of(n: int, constraints: Sequence[Constraint]) -> Rules | None:
 
 class Selector:
     """Among all actions, the best after which one of the trees can still be built; notes its lead over the next one,
-    and its margin over the best that would change the arc."""
+    and its margins over the best that would change the arc, and over heads that its modifier lost before."""
 
     def __init__(self, trees: Sequence[Tree], constraints: Sequence[Constraint]) -> None:
         self.trees = trees
@@ -77,6 +77,8 @@ class Selector:
         self.arcs: dict[int, int] = {}
         self.leads: list[float] = []
         self.margins: list[float] = []
+        self.lost: dict[int, float] = {}
+        self.lost_margins: list[float] = []
 
     def __call__(self, pend: list[int], scores: Scores) -> Action:
         allowed = sorted((a for a in scores if self._is_allowed(pend, a)), key=scores.__getitem__, reverse=True)
@@ -85,6 +87,10 @@ class Selector:
         self.leads.append(min((lead for _, lead in arcs), default=math.inf))
         rivals = [lead for arc, lead in arcs if arc[1] in (h, m) and arc != (h, m)]
         self.margins.append(min(rivals, default=math.inf))
+        self.lost_margins.append(self.lost.get(m, math.inf))
+        for (head, word), lead in arcs:
+            if head == m:
+                self.lost[word] = min(self.lost.get(word, math.inf), lead)
         self.arcs[m] = h
         return allowed[0]
 
@@ -137,11 +143,12 @@ def test_the_best_action_that_can_still_obey(case, model: Model, seed: int) -> N
         assert all(obeys(heads, relations, constraint) for constraint in constraints)
         selector = Selector(list(good_trees(n, constraints)), constraints)
         steps, _ = model.twin.derive(model.twin_vectors(batch[number]), selector)
-        for a, step, lead, margin in zip(found, steps, selector.leads, selector.margins, strict=True):
+        margins = zip(selector.margins, selector.lost_margins, strict=True)
+        for a, step, lead, (margin, lost_margin) in zip(found, steps, selector.leads, margins, strict=True):
             assert a.score == pytest.approx(step.score, abs=1e-4)
             if lead < 1e-3:
                 break
-            assert a.margin == pytest.approx(margin, abs=1e-4)
+            assert (a.margin, a.lost_margin) == pytest.approx((margin, lost_margin), abs=1e-4)
             assert (a.head, a.modifier, a.relation) == (step.h, step.m, RELATIONS[step.relation])
 
 

@@ -121,6 +121,9 @@ class Replay:
         """What rounding errors are compared with: scores are differences of numbers of about this size."""
         return max(1.0, float(np.abs(self.steps.scores).max()))
 
+    def __post_init__(self) -> None:
+        self.lost_margins = np.full(len(self.steps.lost_margins) + 1, np.inf)  # the last one is that of the outside
+
     def __call__(self, candidates: Candidates, n_active: int) -> Actions:
         starts = np.cumsum(self.lengths)[:n_active] - np.asarray(self.lengths)[:n_active]
         places = starts + self.time
@@ -135,12 +138,18 @@ class Replay:
         self._compare(self.steps.margins[places], scores - candidates.rival_arcs(left, directions))
         rivals = candidates.rival_relations(left, directions, relations)
         self._compare(self.steps.label_margins[places], scores - rivals)
+        for words, lost in candidates.lost_arcs(left, directions):
+            for word, lead in zip(words.tolist(), (scores - lost).tolist(), strict=True):
+                self.lost_margins[word] = min(self.lost_margins[word], lead)
         best = candidates.best(n_active)
         assert (best.max(axis=1) - scores <= self.tolerance * self.scale).all()
         others = best.copy()
         others[np.arange(n_active), 2 * (left - starts) + directions] = -np.inf
         self.leads += (scores - np.maximum(others.max(axis=1), rivals)).tolist()
         return Actions(left, directions, relations, scores)
+
+    def compare_lost_margins(self) -> None:
+        self._compare(self.steps.lost_margins, self.lost_margins[:-1])
 
     def _compare(self, found: np.ndarray, expected: np.ndarray) -> None:
         np.testing.assert_allclose(found, expected, rtol=self.tolerance, atol=self.tolerance * self.scale)
@@ -160,4 +169,5 @@ def assert_right(
     replay = Replay(steps, lengths, tolerance)
     Loop(*networks).run(vectors, lengths, replay)
     assert replay.time == max(lengths) - 1
+    replay.compare_lost_margins()
     return replay.leads

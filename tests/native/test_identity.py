@@ -109,8 +109,9 @@ def test_the_order_of_sentences_and_the_size_of_batches(core: Core, precision: s
 
 
 def derivation_bits(derivation: Derivation) -> tuple[object, ...]:
-    arrays = (derivation.heads, derivation.modifiers, derivation.scores, derivation.margins, derivation.label_margins)
-    return (derivation.relations, *(array.tobytes() for array in arrays))
+    arrays = (derivation.heads, derivation.modifiers, derivation.scores)
+    margins = (derivation.margins, derivation.label_margins, derivation.lost_margins)
+    return (derivation.relations, *(array.tobytes() for array in (*arrays, *margins)))
 
 
 @cache

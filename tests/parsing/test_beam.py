@@ -53,7 +53,7 @@ def test_a_beam_of_one_is_the_greedy_parser(model: Model, lengths: list[int], se
     for expected, [found] in zip(greedy, n_best(model, batch, 1, measure), strict=True):
         steps = found.derivation.attachments()
         assert [(a.head, a.modifier, a.relation) for a in steps] == [(a.head, a.modifier, a.relation) for a in expected]
-        for name in ("score", "margin", "label_margin"):
+        for name in ("score", "margin", "label_margin", "lost_margin"):
             one, other = ([getattr(a, name) for a in each] for each in (steps, expected))
             np.testing.assert_allclose(one, other, atol=1e-4)
 

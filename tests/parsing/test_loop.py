@@ -39,12 +39,13 @@ def assert_same_derivation(found: Sequence[Attachment], expected: Sequence[Step]
             return
         assert a.margin == pytest.approx(step.margin, abs=1e-4)
         assert a.label_margin == pytest.approx(step.label_margin, abs=1e-4)
+        assert a.lost_margin == pytest.approx(step.lost_margin, abs=1e-4)
         assert (a.step, a.head, a.modifier, a.relation) == (number, step.h, step.m, str(step.relation))
         assert a.direction == ("left" if a.modifier < a.head else "right")
 
 
 def assert_same_numbers(found: Sequence[Attachment], expected: Sequence[Step]) -> None:
-    for name in ("score", "margin", "label_margin"):
+    for name in ("score", "margin", "label_margin", "lost_margin"):
         of_found, of_expected = ([getattr(step, name) for step in steps] for steps in (found, expected))
         np.testing.assert_allclose(of_found, of_expected, atol=1e-4)
 

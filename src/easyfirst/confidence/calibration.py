@@ -6,7 +6,7 @@ the weights and is ignored for any others. :mod:`easyfirst.confidence.estimates`
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass
 from itertools import pairwise
 from typing import Any
@@ -14,7 +14,9 @@ from typing import Any
 from easyfirst.json_values import number, numbers, table, whole_number
 
 ARC_EXTRAS, ROOT_EXTRAS, LABEL_EXTRAS, TREE_FEATURES, FOUND_FEATURES = 4, 2, 1, 2, 2
-"""The numbers of features; for arcs, root and labels those besides the segments of the margin."""
+"""The numbers of features; for arcs, root and labels those besides the segments of margins."""
+Offsets = tuple[tuple[str, float, float], ...]
+"""Relations, and what each adds to the log-odds of its arcs, and to those of its label if the arc is correct."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,6 +36,9 @@ class Scales:
     label_margins: tuple[float, ...]
     doubt: float
     """The margin at which the doubt about a step is 1/e."""
+    rivals: tuple[float, ...] = ()
+    """The knots of the function of the margin over the best rival of the whole derivation; none in calibrations of
+    earlier versions."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,27 +78,32 @@ class Calibration:
     fitted_on: FittedOn
     beam: BeamCalibration | None = None
     """For the trees of a beam, if it was fitted."""
+    relations: Offsets = ()
+    """Relations that were too rare are absent, and so are all in calibrations of earlier versions."""
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain values for JSON."""
-        return {name: value for name, value in asdict(self).items() if value is not None}
+        values = {name: value for name, value in asdict(self).items() if value is not None}
+        return values | {"relations": {name: offsets for name, *offsets in self.relations}}
 
     @classmethod
     def from_dict(cls, values: Mapping[str, Any]) -> Calibration:
         """Undo :meth:`to_dict`; raise a :class:`ValueError` if something is missing or of the wrong type."""
         values = dict(values)
         beam = values.pop("beam", None)
-        table(values, "it", keys=("scales", "arc", "root", "label", "tree", "root_label", "fitted_on"))
-        scales = table(values["scales"], "scales", keys=("margins", "label_margins", "doubt"))
+        table(values, "it", keys=_KEYS)
+        scales = table(values["scales"], "scales", keys=("margins", "rivals", "label_margins", "doubt"))
         facts = table(values["fitted_on"], "fitted_on", keys=("file", "sentences", "words", "tags"))
         margins, label_margins = _knots(scales["margins"], "margins"), _knots(scales["label_margins"], "label_margins")
+        rivals = _knots(scales["rivals"], "rivals") if scales["rivals"] != [] else ()
+        n_segments = len(margins) + len(rivals)
         doubt, root_label = number(scales["doubt"], "doubt"), number(values["root_label"], "root_label")
         if doubt <= 0 or not 0 < root_label <= 1:
             raise ValueError("doubt must be above 0, and root_label a probability")
         return cls(
-            Scales(margins, label_margins, doubt),
-            arc=_logistic(values["arc"], len(margins) + ARC_EXTRAS, "arc"),
-            root=_logistic(values["root"], len(margins) + ROOT_EXTRAS, "root"),
+            Scales(margins, label_margins, doubt, rivals),
+            arc=_logistic(values["arc"], n_segments + ARC_EXTRAS, "arc"),
+            root=_logistic(values["root"], n_segments + ROOT_EXTRAS, "root"),
             label=_logistic(values["label"], len(label_margins) + LABEL_EXTRAS, "label"),
             tree=_logistic(values["tree"], TREE_FEATURES, "tree"),
             root_label=root_label,
@@ -104,7 +114,19 @@ class Calibration:
                 str(facts["tags"]),
             ),
             beam=None if beam is None else _beam(beam),
+            relations=tuple(_offsets(values["relations"])),
         )
+
+
+_KEYS = ("scales", "arc", "root", "label", "tree", "relations", "root_label", "fitted_on")
+
+
+def _offsets(values: object) -> Iterator[tuple[str, float, float]]:
+    for name, pair in table(values, "relations").items():
+        offsets = numbers(pair, name)
+        if len(offsets) != 2:
+            raise ValueError(f"{name} must have two numbers, not {len(offsets)}")
+        yield name, offsets[0], offsets[1]
 
 
 def _beam(values: object) -> BeamCalibration:

@@ -1,11 +1,13 @@
 """The confidence of a parse: probabilities that a calibration computes from the margins of the derivation.
 
-- An *arc*: its margin, the doubt in the rest of the sentence (the mean of exp(-margin / scale) over the other steps),
-  how late the arc was decided, and the lengths of the sentence and of the arc.
+- An *arc*: its margin, the margin over its best rival of the whole derivation, the doubt in the rest of the sentence
+  (the mean of exp(-margin / scale) over the other steps), how late the arc was decided, the lengths of the sentence and
+  of the arc, and the relation. A word loses a possible head whenever a neighbour is attached, so the best rival is that
+  of the step of the arc or one that was lost before, whichever was closer.
 - The *root* has no step of its own. Each step that gave it a modifier could have made it a modifier instead, so the
   smallest margin of these steps replaces its own.
 - A *label* is correct if both the arc and the relation are. Its probability is that of the arc times that of the
-  relation given a correct arc, which is computed from the margin over the best other relation.
+  relation given a correct arc, which is computed from the margin over the best other relation, and from the relation.
 - The *tree* is correct if all labels are. Its log-odds are computed from the product of their probabilities, corrected
   because errors are not independent.
 
@@ -26,7 +28,7 @@ from typing import Protocol
 import numpy as np
 import numpy.typing as npt
 
-from easyfirst.confidence.calibration import Calibration, Logistic, Scales
+from easyfirst.confidence.calibration import Calibration, Logistic, Offsets, Scales
 from easyfirst.errors import ModelError
 from easyfirst.nn.arrays import Floats
 
@@ -34,6 +36,7 @@ DOUBT_OFFSET = 0.02
 """Added to a mean doubt, so that its logarithm is finite."""
 MAX_LOG_PROBABILITY = -1e-9
 """The largest log-probability of a whole tree."""
+_NO_OFFSETS = [0.0, 0.0]
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,6 +65,12 @@ class Decisions(Protocol):
 
     @property
     def label_margins(self) -> npt.NDArray[np.float32]: ...
+
+    @property
+    def lost_margins(self) -> npt.NDArray[np.float32] | None: ...  # by word
+
+    @property
+    def relations(self) -> Sequence[str]: ...
 
     @property
     def root(self) -> int: ...
@@ -94,8 +103,9 @@ def confidence_of(
     words = steps.modifiers - 1
     root = steps.root - 1
     arcs, relations = np.empty(n), np.empty(n)
-    arcs[words] = probability(features.arcs, calibration.arc)
-    relations[words] = probability(features.labels, calibration.label)
+    offsets = _offsets_of(steps.relations, calibration.relations)
+    arcs[words] = probability(features.arcs, calibration.arc, offsets[:, 0])
+    relations[words] = probability(features.labels, calibration.label, offsets[:, 1])
     arcs[root] = probability(features.root, calibration.root)
     relations[root] = calibration.root_label
     arcs[[m - 1 for m in fixed_heads]] = 1
@@ -134,7 +144,7 @@ def rounded(confidence: float) -> float:
 
 
 def features_of(steps: Decisions, scales: Scales) -> Features:
-    """Return the features of the regressions for arcs, labels and the root."""
+    """Return the features of the regressions for arcs, labels and the root, except relations."""
     n = len(steps.modifiers) + 1
     margins = steps.margins.astype(np.float64)
     modifiers, head_of = steps.modifiers.astype(np.intp), steps.heads.astype(np.intp)
@@ -144,13 +154,21 @@ def features_of(steps: Decisions, scales: Scales) -> Features:
     lateness = np.arange(1, n) / n
     length = np.full(n - 1, math.log(n))
     distances = np.log(np.abs(head_of - modifiers))
-    of_root = margins[head_of == steps.root].min()
+    of_root = margins[head_of == steps.root].min(keepdims=True)
+    root_rivals = of_root if steps.lost_margins is None else np.minimum(of_root, steps.lost_margins[steps.root - 1])
     doubt = math.log(DOUBT_OFFSET + total / (n - 1))
     return Features(
-        arcs=np.column_stack([_segments(margins, scales.margins), others, lateness, length, distances]),
+        arcs=np.column_stack([_of_margins(margins, rival_margins(steps), scales), others, lateness, length, distances]),
         labels=np.column_stack([_segments(steps.label_margins.astype(np.float64), scales.label_margins), lateness]),
-        root=np.concatenate([_segments(np.array([of_root]), scales.margins)[0], [doubt, math.log(n)]]),
+        root=np.concatenate([_of_margins(of_root, root_rivals, scales)[0], [doubt, math.log(n)]]),
     )
+
+
+def rival_margins(steps: Decisions) -> Floats:
+    """Return the margin of each step over the best rival of the whole derivation."""
+    lost = steps.lost_margins
+    rivals = steps.margins if lost is None else np.minimum(steps.margins, lost[steps.modifiers - 1])
+    return rivals.astype(np.float64)
 
 
 def tree_features(labels: Floats) -> Floats:
@@ -159,10 +177,14 @@ def tree_features(labels: Floats) -> Floats:
     return np.array([together - math.log(-math.expm1(together)), math.log(len(labels))])
 
 
-def probability(features: Floats, logistic: Logistic) -> Floats:
-    """Return the probabilities (...) for features (..., n)."""
-    log_odds = features @ np.array(logistic.weights) + logistic.bias
+def probability(features: Floats, logistic: Logistic, offsets: Floats | float = 0.0) -> Floats:
+    """Return the probabilities (...) for features (..., n), and what is added to their log-odds (...)."""
+    log_odds = features @ np.array(logistic.weights) + logistic.bias + offsets
     return 1 / (1 + np.exp(-np.minimum(np.maximum(log_odds, -50), 50)))  # np.clip is slower for few numbers
+
+
+def _of_margins(margins: Floats, rivals: Floats, scales: Scales) -> Floats:
+    return np.column_stack([_segments(margins, scales.margins), _segments(rivals, scales.rivals)])
 
 
 def _segments(margins: Floats, knots: Sequence[float]) -> Floats:
@@ -174,9 +196,15 @@ def _segments(margins: Floats, knots: Sequence[float]) -> Floats:
     return np.minimum(np.maximum(margins[:, None] - low, 0), width)
 
 
+def _offsets_of(relations: Sequence[str], known: Offsets) -> Floats:
+    """Return what the relations of steps add to the log-odds of arcs and of labels: (n, 2)."""
+    by_name = {name: offsets for name, *offsets in known}
+    return np.array([by_name.get(name, _NO_OFFSETS) for name in relations])
+
+
 @lru_cache(maxsize=32)
 def _intervals(knots: tuple[float, ...]) -> tuple[Floats, Floats]:
     """Return the lower ends and the widths of the intervals between knots."""
     high = np.array(knots)
-    low = np.concatenate([[0.0], high[:-1]])
+    low = np.array([0.0, *knots][:-1])
     return low, high - low

@@ -20,9 +20,10 @@ from easyfirst.confidence.estimates import (
     confidence_of,
     features_of,
     require_confidence,
+    rival_margins,
     tree_features,
 )
-from easyfirst.confidence.regression import fit_logistic
+from easyfirst.confidence.regression import fit_groups, fit_logistic
 from easyfirst.confidence.reliability import ReliabilityReport
 from easyfirst.confidence.tree_lists import RankedParse
 from easyfirst.errors import InputError
@@ -49,6 +50,8 @@ class Example:
     heads_right: Bools
     labels_right: Bools
     """Whether both the head and the relation are correct."""
+    relations: tuple[str, ...]
+    """Those of the tree."""
 
     def __len__(self) -> int:
         return len(self.heads_right)
@@ -58,7 +61,7 @@ class Example:
         """Compare a parse with the gold tree."""
         heads_right = np.array([head == right for head, right in zip(parse.heads, gold.heads, strict=True)])
         same = np.array([name == right for name, right in zip(parse.relations, gold.relations, strict=True)])
-        return cls(parse.steps, heads_right, heads_right & same)
+        return cls(parse.steps, heads_right, heads_right & same, tuple(parse.relations))
 
 
 def fit_calibration(examples: Sequence[Example], *, fitted_on: FittedOn) -> Calibration:
@@ -74,15 +77,21 @@ def fit_calibration(examples: Sequence[Example], *, fitted_on: FittedOn) -> Cali
     roots = np.stack([part.root for part in features])
     root_right = np.array([example.heads_right[example.steps.root - 1] for example in examples])
     n_root_labels = sum(bool(example.labels_right[example.steps.root - 1]) for example in examples)
-    increasing, increasing_labels = [1] * len(scales.margins), [1] * len(scales.label_margins)
+    relations = np.array([name for example in examples for name in example.steps.relations])
+    signs, label_signs = [1] * len((*scales.margins, *scales.rivals)) + [-1], [1] * len(scales.label_margins)
+    arc, arc_offsets = fit_groups(arcs, arc_right, signs, relations.tolist())
+    label, label_offsets = fit_groups(
+        labels[arc_right], label_right[arc_right], label_signs, relations[arc_right].tolist()
+    )
     without_trees = Calibration(
         scales,
-        arc=fit_logistic(arcs, arc_right, [*increasing, -1]),
-        root=fit_logistic(roots, root_right, [*increasing, -1]),
-        label=fit_logistic(labels[arc_right], label_right[arc_right], increasing_labels),
+        arc=arc,
+        root=fit_logistic(roots, root_right, signs),
+        label=label,
         tree=Logistic(0.0, (1.0, 0.0)),  # as if words were independent
         root_label=(n_root_labels + 1) / (int(root_right.sum()) + 1),
         fitted_on=fitted_on,
+        relations=tuple((name, offset, label_offsets.get(name, 0.0)) for name, offset in arc_offsets.items()),
     )
     found = [confidence_of(example.steps, without_trees).labels for example in examples]
     trees = np.stack([tree_features(np.array(labels)) for labels in found])
@@ -112,7 +121,8 @@ def evaluate_confidence(parses: Sequence[ParseWithSteps], gold: Sequence[Sentenc
 
 
 def _report(confidences: Sequence[Confidence], examples: Sequence[Example]) -> ReliabilityReport:
-    return ReliabilityReport.of(confidences, [e.heads_right for e in examples], [e.labels_right for e in examples])
+    right = [e.heads_right for e in examples], [e.labels_right for e in examples]
+    return ReliabilityReport.of(confidences, *right, [e.relations for e in examples])
 
 
 def calibrate(
@@ -130,8 +140,10 @@ def calibrate(
 def _scales(examples: Sequence[Example]) -> Scales:
     margins = np.concatenate([example.steps.margins for example in examples])
     label_margins = np.concatenate([example.steps.label_margins for example in examples])
-    knots = _place_knots(margins, MARGIN_QUANTILES)
-    return Scales(knots, _place_knots(label_margins, LABEL_QUANTILES), doubt=knots[len(knots) // 2] / 2)
+    rivals = np.concatenate([rival_margins(example.steps) for example in examples])
+    knots, rival_knots = (_place_knots(values, MARGIN_QUANTILES) for values in (margins, rivals))
+    label_knots = _place_knots(label_margins, LABEL_QUANTILES)
+    return Scales(knots, label_knots, knots[len(knots) // 2] / 2, rival_knots)
 
 
 def _place_knots(margins: Floats, quantiles: Sequence[float]) -> tuple[float, ...]:

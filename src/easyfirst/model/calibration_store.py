@@ -7,11 +7,13 @@ from typing import Any
 
 from easyfirst.confidence.calibration import Calibration
 from easyfirst.errors import ModelError
+from easyfirst.json_values import table
 from easyfirst.model.directory import CONFIDENCE, WEIGHTS, file_errors, from_json, read_file, to_json
 from easyfirst.model.transaction import Changes
 from easyfirst.model.weight_files import stored_checksum
 
-CALIBRATION_KIND, FORMAT_VERSION = "easyfirst-confidence", 1
+CALIBRATION_KIND, FORMAT_VERSION = "easyfirst-confidence", 2
+"""Format 1 had no margins over rivals that were lost earlier, and no relations."""
 HINT = "delete it, then run 'easyfirst calibrate' again"
 
 
@@ -38,12 +40,18 @@ def load_calibration(directory: Path) -> Calibration | None:
     if kind != CALIBRATION_KIND or weights != stored_checksum(directory / WEIGHTS):
         return None
     version = values.pop("format_version", None)
-    if version != FORMAT_VERSION:
-        raise ModelError(f"{path} has format {version!r} and this version of easyfirst reads {FORMAT_VERSION}; {HINT}")
+    if version not in (1, FORMAT_VERSION):
+        newest = f"this version of easyfirst reads formats up to {FORMAT_VERSION}"
+        raise ModelError(f"{path} has format {version!r} and {newest}; {HINT}")
     try:
-        return Calibration.from_dict(values)
+        return Calibration.from_dict(_of_format_1(values) if version == 1 else values)
     except ValueError as error:
         raise ModelError(f"{path} is damaged: {error}; {HINT}") from None
+
+
+def _of_format_1(values: dict[str, Any]) -> dict[str, Any]:
+    """Return the values of a calibration in format 1 in the present format. It gives the same probabilities."""
+    return values | {"relations": {}, "scales": table(values.get("scales"), "scales") | {"rivals": []}}
 
 
 def remove_calibration(changes: Changes) -> None:

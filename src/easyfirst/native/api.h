@@ -76,6 +76,7 @@ typedef struct {
 typedef struct {
     int32_t *heads, *modifiers, *relations;  // words are numbered from 1 in each sentence
     float *scores, *margins, *label_margins;
+    float *lost_margins;     // of each word, in place of a step: infinite at the start
     float *relation_scores;  // [n_words][n_relations]: of the arc with each relation
 } ef_steps;
 

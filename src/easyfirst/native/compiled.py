@@ -34,14 +34,16 @@ class Steps(NamedTuple):
     scores: npt.NDArray[np.float32]
     margins: npt.NDArray[np.float32]
     label_margins: npt.NDArray[np.float32]
+    lost_margins: npt.NDArray[np.float32]  # of each word, in place of a step
     relation_scores: npt.NDArray[np.float32]  # (n_words, n_relations)
 
     @classmethod
     def empty(cls, n_words: int, n_relations: int) -> Steps:
         heads, modifiers, relations = np.zeros((3, n_words), dtype=np.int32)
         scores, margins, label_margins = np.zeros((3, n_words), dtype=np.float32)
+        lost_margins = np.full(n_words, np.inf, dtype=np.float32)
         relation_scores = np.zeros((n_words, n_relations), dtype=np.float32)
-        return cls(heads, modifiers, relations, scores, margins, label_margins, relation_scores)
+        return cls(heads, modifiers, relations, scores, margins, label_margins, lost_margins, relation_scores)
 
 
 class Member:

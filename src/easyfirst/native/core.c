@@ -51,6 +51,7 @@ static int parse_group(const ef_member *const *members, int n_members, ef_worksp
     }
     const ef_steps here_on = {to->heads + first, to->modifiers + first, to->relations + first,
                               to->scores + first, to->margins + first, to->label_margins + first,
+                              to->lost_margins + first,
                               to->relation_scores + (size_t)first * members[0]->n_relations};
     const int status = run_loop(&L, ws, b, rows, &here_on);
     add_counts(&L, counts);

@@ -96,7 +96,10 @@ class MemberStruct(ctypes.Structure):
 class StepsStruct(ctypes.Structure):
     _fields_ = tuple(
         (name, c_void_p)
-        for name in ("heads", "modifiers", "relations", "scores", "margins", "label_margins", "relation_scores")
+        for name in (
+            *("heads", "modifiers", "relations", "scores", "margins", "label_margins", "lost_margins"),
+            "relation_scores",
+        )
     )
 
 

@@ -157,6 +157,11 @@ static action easiest(const loop *L, int start, int length) {
 INLINE float larger(float a, float b) { return a > b ? a : b; }
 INLINE float pair_best(const loop *L, int left) { return larger(L->best[2 * left], L->best[2 * left + 1]); }
 
+// Record by how much an action of this score beat the arc to the word of row m, which it makes impossible.
+INLINE void lose(const ef_steps *to, int m, float score, float lost) {
+    if (score - lost < to->lost_margins[m]) to->lost_margins[m] = score - lost;
+}
+
 // Record a decision with its margins (Attachment in parsing/derivation.py says what they are).
 static void record(const loop *L, action a, int start, int step, const ef_steps *to) {
     if (L->observe)
@@ -175,6 +180,9 @@ static void record(const loop *L, action a, int start, int step, const ef_steps 
     to->scores[at] = score;
     to->margins[at] = score - rival;
     to->label_margins[at] = score - rival_relation;
+    const int other = a.side ? L->next[a.right] : L->previous[a.left];  // the other neighbour of the modifier
+    lose(to, head_of(a), score, L->best[2 * a.left + !a.side]);
+    if (other != L->outside) lose(to, other, score, L->best[a.side ? 2 * a.right + 1 : 2 * other]);
     memcpy(to->relation_scores + (size_t)at * L->n_relations, scores, sizeof(float) * (size_t)L->n_relations);
 }
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -133,12 +134,23 @@ class Candidates:
         np.maximum(left_goes, right_goes, out=left_goes)
         return np.maximum(left_goes, best.take((places.take(left) + directions) ^ 1), out=left_goes)
 
+    def lost_arcs(self, left: Ints, directions: Ints) -> Iterator[tuple[Ints, Floats]]:
+        """Yield the words that lose a possible head by actions, whose modifiers leave the pending list, and the best
+        scores of the lost arcs: first the heads of these actions, then the other neighbours of the modifiers, which may
+        be outside."""
+        pending, places, best = self.pending, self.grid.places, self._best_flat
+        right, is_left = pending.next.take(left), directions == LEFT
+        before, after = pending.previous.take(left), pending.next.take(right)
+        yield np.where(is_left, right, left), best.take((places.take(left) + directions) ^ 1)
+        lost = places.take(np.where(is_left, before, right)) + directions
+        yield np.where(is_left, before, after), best.take(lost)
+
     def rival_cells(self, start: int, cell: int) -> list[int]:
         """Return the cells, in the line of the sentence whose first row is ``start``, that :meth:`rival_arcs` compares
-        with the action in this cell."""
+        with the action in this cell, and those of its :meth:`lost_arcs`."""
         pending, left = self.pending, start + (cell >> 1)
         before, right = int(pending.previous[left]), int(pending.next[left])
-        pairs = ((before, RIGHT), (right, LEFT))
+        pairs = ((before, RIGHT), (right, LEFT), (right, RIGHT) if cell & 1 else (before, LEFT))
         return [cell ^ 1, *(2 * (row - start) + direction for row, direction in pairs if row != pending.outside)]
 
     def rival_relations(self, left: Ints, directions: Ints, relations: Ints) -> Floats:

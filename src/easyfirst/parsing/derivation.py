@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 import numpy.typing as npt
@@ -40,6 +41,10 @@ class Attachment:
     mark: Mark | None = None
     """What the action encoded about crossing arcs, beside the relation: whether the modifier is to be moved to a head
     below this one. The tree of a parse has it there, if there is a suitable word."""
+    lost_margin: float = math.inf
+    """By how little the modifier lost another head at an earlier step: the smallest difference between the score of the
+    action that attached a neighbour of the modifier, and that of the best action that would have attached the modifier
+    to this neighbour. Infinite if it lost none."""
 
     @property
     def direction(self) -> str:
@@ -63,11 +68,13 @@ class Derivation:
     decoding read them, and parses do without, since they take more memory than all else."""
     marks: tuple[Mark | None, ...] = ()
     """The mark of each step; none if there is no mark at all."""
+    lost_margins: npt.NDArray[np.float32] | None = None
+    """``Attachment.lost_margin`` of each word, not of each step; that of the root over all steps. None in derivations
+    that an earlier version stored."""
 
     def without_relation_scores(self) -> Derivation:
         """Return the derivation as parses hold it."""
-        arrays = self.scores, self.margins, self.label_margins
-        return Derivation(self.heads, self.modifiers, self.relations, self.root_relation, *arrays, marks=self.marks)
+        return replace(self, relation_scores=None)
 
     @property
     def root(self) -> int:
@@ -77,12 +84,14 @@ class Derivation:
 
     def attachments(self) -> tuple[Attachment, ...]:
         """Return the steps as records."""
-        arrays = (self.heads, self.modifiers, self.scores, self.margins, self.label_margins)
+        of_words = self.lost_margins
+        lost_margins = np.full(len(self.scores), np.inf) if of_words is None else of_words[self.modifiers - 1]
+        arrays = (self.heads, self.modifiers, self.scores, self.margins, self.label_margins, lost_margins)
         marks = self.marks or (None,) * len(self.relations)
         rows = zip(*(array.tolist() for array in arrays), self.relations, marks, strict=True)
         return tuple(
-            Attachment(step, head, modifier, relation, score, margin, label_margin, mark)
-            for step, (head, modifier, score, margin, label_margin, relation, mark) in enumerate(rows, 1)
+            Attachment(step, head, modifier, relation, score, margin, label_margin, mark, lost_margin)
+            for step, (head, modifier, score, margin, label_margin, lost_margin, relation, mark) in enumerate(rows, 1)
         )
 
 
@@ -113,12 +122,13 @@ class BatchSteps:
         self,
         margins: Sequence[Floats],
         label_margins: Sequence[Floats],
+        lost_margins: Floats,
         relation_scores: Sequence[Floats],
         labels: Sequence[Label],
         root_relation: str,
     ) -> Iterator[Derivation]:
-        """Yield the derivation of each sentence, given the margins and scores of each step and the relations with their
-        marks."""
+        """Yield the derivation of each sentence, given the margins and scores of each step, the lost margins of each
+        word, and the relations with their marks."""
         n_words, starts = int(self.lengths.sum()), self.starts
         # from a sentence's first row on, step after step; the last row of each sentence is not used
         heads, modifiers, numbers = (np.zeros(n_words, dtype=np.int32) for _ in range(3))
@@ -135,7 +145,7 @@ class BatchSteps:
             arc_margins[places] = np.concatenate(margins)
             relation_margins[places] = np.concatenate(label_margins)
             by_relation[places] = np.concatenate(relation_scores)
-        arrays = heads, modifiers, numbers, scores, arc_margins, relation_margins, by_relation
+        arrays = heads, modifiers, numbers, scores, arc_margins, relation_margins, lost_margins, by_relation
         return derivations_of(self.lengths.tolist(), *arrays, labels, root_relation)
 
 
@@ -147,12 +157,13 @@ def derivations_of(
     scores: npt.NDArray[np.float32],
     margins: npt.NDArray[np.float32],
     label_margins: npt.NDArray[np.float32],
+    lost_margins: npt.NDArray[np.float32],
     relation_scores: npt.NDArray[np.float32],
     labels: Sequence[Label],
     root_relation: str,
 ) -> Iterator[Derivation]:
-    """Yield the derivation of each sentence. An array has a value for each word: those of a sentence's steps, and one
-    that is not used. ``numbers`` are those of labels."""
+    """Yield the derivation of each sentence. An array has a value for each word: those of a sentence's steps and one
+    that is not used, except for ``lost_margins``. ``numbers`` are those of labels."""
     all_numbers: list[int] = numbers.tolist()
     relations, marks = [label.relation for label in labels], [label.mark for label in labels]
     names = [relations[number] for number in all_numbers]
@@ -161,6 +172,6 @@ def derivations_of(
     for length in lengths:
         row = slice(start, start + length - 1)
         by_step, of_row = (scores[row], margins[row], label_margins[row], relation_scores[row]), marked[row]
-        found = tuple(of_row) if any(of_row) else ()
-        yield Derivation(heads[row], modifiers[row], tuple(names[row]), root_relation, *by_step, found)
+        lost, found = lost_margins[start : start + length], tuple(of_row) if any(of_row) else ()
+        yield Derivation(heads[row], modifiers[row], tuple(names[row]), root_relation, *by_step, found, lost)
         start += length

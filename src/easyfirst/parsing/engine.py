@@ -81,14 +81,14 @@ class NumpyEngine:
         workspace, lengths = Workspace(), [len(sentence) for sentence in sentences]
         found: dict[int, Derivation] = {}
         for batch in longest_first(lengths, max_rows=max_words // len(self._networks), max_sequences=batch_size):
-            recorder = MarginRecorder()
+            recorder = MarginRecorder(sum(lengths[number] for number in batch))
             choose = recorder if wrap is None else wrap(batch, recorder)
             vectors = self.encode([sentences[number] for number in batch])
             steps = self._loop.run(vectors, [lengths[number] for number in batch], choose, workspace)
             if not all(np.isfinite(actions.scores).all() for actions in steps.actions):
                 raise ModelError("the model computes scores that are not finite numbers; its weights are corrupted")
             names = self._vocabulary.labels, self._vocabulary.root_relation
-            recorded = recorder.margins, recorder.label_margins, recorder.relation_scores
+            recorded = recorder.margins, recorder.label_margins, recorder.lost_margins, recorder.relation_scores
             found.update(zip(batch, steps.split(*recorded, *names), strict=True))
         return [found[number] for number in range(len(sentences))]
 
@@ -136,9 +136,11 @@ def measure_of(config: ParserConfig) -> Measure:
 class MarginRecorder:
     """Chooses the easiest actions and records by how much they won."""
 
-    def __init__(self) -> None:
+    def __init__(self, n_words: int) -> None:
+        """``n_words``: of the batch."""
         self.margins: list[Floats] = []
         self.label_margins: list[Floats] = []
+        self.lost_margins = np.full(n_words + 1, np.inf, dtype=np.float32)  # the last one is that of the outside
         self.relation_scores: list[Floats] = []
 
     def __call__(self, candidates: Candidates, n_active: int) -> Actions:
@@ -147,4 +149,6 @@ class MarginRecorder:
         self.margins.append(actions.scores - candidates.rival_arcs(left, directions))
         self.label_margins.append(actions.scores - candidates.rival_relations(left, directions, actions.relations))
         self.relation_scores.append(candidates.scores_of(left, directions))
+        for words, scores in candidates.lost_arcs(left, directions):
+            self.lost_margins[words] = np.minimum(self.lost_margins[words], actions.scores - scores)
         return actions

@@ -58,6 +58,7 @@ def _derivations(
     heads, modifiers, numbers = (np.zeros((n, n_words), dtype=np.int32) for _ in range(3))
     scores, margins, label_margins = (np.zeros((n, n_words), dtype=np.float32) for _ in range(3))
     by_relation = np.zeros((n, n_words, subtrees.n_relations), dtype=np.float32)
+    lost_margins = np.full((n, n_words + 1), np.inf, dtype=np.float32)  # the last one is that of the outside
     each = np.arange(n)
     for t, (before, after, chosen) in enumerate(zip(steps, steps[1:], paths_of(steps), strict=False)):
         parents, places = after.parents[chosen], after.places[chosen]
@@ -71,6 +72,10 @@ def _derivations(
         best = np.pad(of_pairs.max(axis=3), ((0, 0), (1, 1), (0, 0)), constant_values=-np.inf)
         rivals = best[each, places, RIGHT], best[each, places + 2, LEFT], best[each, places + 1, 1 - directions]
         margins[:, t] = score - np.maximum.reduce(rivals)
+        words = np.pad(before.words, ((0, 0), (1, 1)), constant_values=n_words)
+        other = words[parents, places + 3 * directions]  # the other neighbour of the modifier
+        for m, of_lost in ((heads[:, t] - 1, rivals[-1]), (other, best[each, places + 2 * directions, directions])):
+            lost_margins[each, m] = np.minimum(lost_margins[each, m], score - of_lost)
         others = of_arc.copy()
         others[each, relations] = -np.inf
         label_margins[:, t] = score - others.max(axis=1)
@@ -79,6 +84,7 @@ def _derivations(
             [n_words] * n,
             *(heads.reshape(-1), modifiers.reshape(-1), numbers.reshape(-1)),
             *(scores.reshape(-1), margins.reshape(-1), label_margins.reshape(-1)),
+            lost_margins[:, :-1].reshape(-1),
             by_relation.reshape(n * n_words, -1),
             labels,
             root,

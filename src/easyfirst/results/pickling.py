@@ -105,7 +105,9 @@ def _pack_steps(parse: Parse) -> tuple[Any, ...]:
     modifiers: list[int] = steps.modifiers.tolist()
     heads = tuple(parse.heads[m - 1] for m in modifiers)
     relations = tuple(parse.relations[m - 1] for m in modifiers)
-    numbers = np.concatenate([steps.scores, steps.margins, steps.label_margins]).astype("<f4").tobytes()
+    lost_margins = () if steps.lost_margins is None else (steps.lost_margins,)
+    arrays = (steps.scores, steps.margins, steps.label_margins, *lost_margins)
+    numbers = np.concatenate(arrays).astype("<f4").tobytes()
     same_heads, same_relations = steps.heads.tolist() == list(heads), steps.relations == relations
     is_same_root = steps.root_relation == parse.relations[steps.root - 1]
     differs = (
@@ -134,10 +136,14 @@ def _restore_steps(
     of_steps = np.asarray(heads, np.int32)[order - 1] if other_heads is None else _read_integers(other_heads)
     places: list[int] = (order - 1).tolist()
     names = tuple(relations[place] for place in places) if other_relations is None else other_relations
-    scores, margins, label_margins = np.frombuffer(numbers, "<f4").astype(np.float32).reshape(3, -1)
+    n = len(order)
+    scores, margins, label_margins, lost_margins = np.split(
+        np.frombuffer(numbers, "<f4").astype(np.float32), (n, 2 * n, 3 * n)
+    )
+    rest = relation_scores, marks, lost_margins if len(lost_margins) else None
     root = len(heads) * (len(heads) + 1) // 2 - int(order.sum(dtype=np.int64))
     last = relations[root - 1] if root_relation is None else root_relation
-    return Derivation(of_steps, order, names, last, scores, margins, label_margins, relation_scores, marks)
+    return Derivation(of_steps, order, names, last, scores, margins, label_margins, *rest)
 
 
 def _changed_from(sentence: Sentence, other: Sentence) -> Sentence | Changed:
