@@ -1,15 +1,24 @@
-"""Measure how many corrections a tree needs if the parser completes it after each one, by the order of the corrections.
+"""Measure how many corrections a tree needs if the parser completes it after each one, by what the annotator does.
 
     python -m bench.annotation dev.conllu
 
-A simulated annotator corrects the parses of a sample of sentences. After each correction the parser parses again, with
-all corrections so far as constraints. The choice of the next word depends only on what the parser shows: its decisions,
-their order and their confidence. A *correction* gives a word its head and its relation; with ``part`` in place of
-``both``, only the head, or the relation if the head is right. The figure is the number of corrections divided by the
-number of words whose head or relation is wrong in the first parse; without the parser's help it is 1. Words that the
-annotator looked at are counted separately: an arc that did not change is looked at once.
+A simulated annotator corrects the parses of a random sample of sentences until all trees are those of the treebank.
+After each correction the parser parses again, with what is known so far as constraints. Which word the annotator looks
+at next depends only on what the parser shows: its tree, the order of its decisions, and its confidence.
 
-A correction that no projective tree satisfies together with the others is made by hand, without the parser's help.
+- A *correction* gives a word its head and its relation. In "part by part" it gives only the head, or the relation if
+  the head is right.
+- *Confirming*: a word that was looked at and is right becomes a constraint. Otherwise, only corrections do.
+- *Reading first*: the annotator looks at all words before each correction, and corrects the first one that is wrong.
+  Otherwise, the annotator corrects a wrong word at once.
+- *Rejecting*: a wrong arc that the annotator has seen becomes a forbidden arc; if only the relation is wrong, the head
+  is confirmed and the relation forbidden. In "two chances", a word is corrected only when it is wrong again.
+
+The figure is the number of corrections per word whose head or relation is wrong in the first parse: without help it is
+1. Rejections and the arcs that were looked at are counted as well; an arc that has not changed is looked at once.
+
+A correction that no projective tree satisfies together with the others is made by hand, without the parser's help. If
+rejections make constraints unsatisfiable, those of the sentence are dropped. Tags are predicted.
 """
 
 from __future__ import annotations
@@ -21,6 +30,7 @@ os.environ |= dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM
 import argparse
 import random
 import time
+from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -57,14 +67,7 @@ def least_sure(parse: Parse) -> Sequence[int]:
 
 
 def top_down(parse: Parse) -> Sequence[int]:
-    depth: dict[int, int] = {}
-    for m in left_to_right(parse):
-        depth[m] = len(list(parse.tree.ancestors(m)))
-    return sorted(depth, key=lambda m: (depth[m], m))
-
-
-def bottom_up(parse: Parse) -> Sequence[int]:
-    return top_down(parse)[::-1]
+    return sorted(left_to_right(parse), key=parse.tree.depth)
 
 
 def labels_of(parse: Parse) -> Sequence[float]:
@@ -80,11 +83,16 @@ class Strategy:
     order: Order
     confirms: bool = False
     """Whether a word that was looked at and is right becomes a constraint."""
-    surveys: bool = False
+    reads_first: bool = False
     """Whether the annotator looks at all words before each correction."""
+    rejects: bool = False
+    """Whether an arc that was found wrong is forbidden."""
+    chances: int = 1
+    """How often a word is found wrong before it is corrected."""
+    part_by_part: bool = False
+    """Whether a correction gives a head or a relation."""
     threshold: float = 1.0
     """Words that are surer than this are not looked at."""
-    carries: str = "both"
 
 
 @dataclass
@@ -96,10 +104,11 @@ class Case:
     parse: Parse
     heads: dict[int, int] = field(default_factory=dict[int, int])
     relations: dict[int, str] = field(default_factory=dict[int, str])
+    forbidden: dict[tuple[int, int, str | None], None] = field(default_factory=dict[tuple[int, int, str | None], None])
     by_hand: dict[int, Arc] = field(default_factory=dict[int, Arc])
     seen: set[tuple[int, Arc]] = field(default_factory=set[tuple[int, Arc]])
-    n_corrections: int = 0
-    n_by_hand: int = 0
+    counts: Counter[str] = field(default_factory=Counter[str])
+    n_times_wrong: Counter[int] = field(default_factory=Counter[int])
 
     def arc(self, m: int) -> Arc:
         return self.by_hand.get(m, (self.parse.heads[m - 1], self.parse.relations[m - 1]))
@@ -116,98 +125,129 @@ class Case:
         return sum(self.arc(m) != gold for m, gold in enumerate(self.gold, 1))
 
     def constraints(self) -> Constraints:
-        return Constraints.of(heads=self.heads, relations=self.relations)
+        forbidden = [arc for arc in self.forbidden if not self.is_settled(arc[1])]
+        return Constraints.of(heads=self.heads, relations=self.relations, forbidden=forbidden)
 
-    def advance(self, strategy: Strategy, parser: Parser) -> bool:
-        """Look at words until one is wrong, and correct it. Return whether there was one."""
-        labels, wrong = labels_of(self.parse), 0
-        for m in strategy.order(self.parse):
-            if self.is_settled(m) or labels[m - 1] > strategy.threshold:
-                continue
-            if self.is_right(m):
-                if strategy.confirms:
-                    self.fix(m, self.gold[m - 1], parser)
-            elif not wrong:
-                wrong = m
-                if not strategy.surveys:
-                    break
-        if wrong:
-            self.correct(wrong, strategy, parser)
-        return bool(wrong)
-
-    def correct(self, m: int, strategy: Strategy, parser: Parser) -> None:
-        head, relation = self.gold[m - 1]
-        self.n_corrections += 1
-        if strategy.carries == "both":
-            is_done = self.fix(m, (head, relation), parser)
-        elif self.arc(m)[0] != head:
-            is_done = self.fix(m, (head, None), parser)
-        else:
-            is_done = self.fix(m, (None, relation), parser)
-        if not is_done:
-            self.by_hand[m] = head, relation
-            self.n_by_hand += 1
-
-    def fix(self, m: int, arc: tuple[int | None, str | None], parser: Parser) -> bool:
-        """Make an arc a constraint, if there is a tree that satisfies all constraints."""
-        before = self.heads, self.relations
-        head, relation = arc
-        self.heads = self.heads if head is None else {**self.heads, m: head}
-        self.relations = self.relations if relation is None else {**self.relations, m: relation}
+    def is_satisfiable(self, parser: Parser) -> bool:
         try:
             for _ in parser.prepare([self.sentence], [self.constraints()]):
                 pass
         except ConstraintError:
-            self.heads, self.relations = before
             return False
         return True
+
+    def advance(self, strategy: Strategy, parser: Parser) -> bool:
+        """Look at words, and correct one that is wrong. Return whether there was one."""
+        labels, wrong = labels_of(self.parse), list[int]()
+        for m in strategy.order(self.parse):
+            if self.is_settled(m) or labels[m - 1] > strategy.threshold:
+                continue
+            if not self.is_right(m):
+                wrong.append(m)
+                if not strategy.reads_first:
+                    break
+            elif strategy.confirms:
+                self.fix(m, *self.gold[m - 1], parser)
+        if strategy.rejects:
+            for m in wrong:
+                self.reject(m, parser)
+        self.n_times_wrong.update(wrong)
+        due = [m for m in wrong if self.n_times_wrong[m] >= strategy.chances]
+        if due:
+            self.correct(due[0], strategy, parser)
+        if not self.is_satisfiable(parser):
+            self.forbidden.clear()
+        return bool(wrong)
+
+    def reject(self, m: int, parser: Parser) -> None:
+        """Forbid a wrong head, or fix a head and forbid its wrong relation."""
+        self.counts["rejections"] += 1
+        (head, relation), gold = self.arc(m), self.gold[m - 1]
+        if head == gold[0]:
+            self.fix(m, head, None, parser)
+        self.forbidden[head, m, relation if head == gold[0] else None] = None
+
+    def correct(self, m: int, strategy: Strategy, parser: Parser) -> None:
+        self.counts["corrections"] += 1
+        head, relation = self.gold[m - 1]
+        if not strategy.part_by_part:
+            is_done = self.fix(m, head, relation, parser)
+        elif self.arc(m)[0] != head:
+            is_done = self.fix(m, head, None, parser)
+        else:
+            is_done = self.fix(m, None, relation, parser)
+        if not is_done:
+            self.counts["by_hand"] += 1
+            self.by_hand[m] = head, relation
+
+    def fix(self, m: int, head: int | None, relation: str | None, parser: Parser) -> bool:
+        """Make an arc a constraint. Return whether there is a tree that satisfies all constraints; if not, undo it."""
+        before = self.heads, self.relations, self.forbidden
+        self.heads = self.heads if head is None else {**self.heads, m: head}
+        self.relations = self.relations if relation is None else {**self.relations, m: relation}
+        self.forbidden = {}
+        is_possible = self.is_satisfiable(parser)
+        heads, relations, self.forbidden = before
+        if not is_possible:
+            self.heads, self.relations = heads, relations
+        return is_possible
 
 
 STRATEGIES = (
     Strategy("left to right", left_to_right),
     Strategy("left to right, confirming", left_to_right, confirms=True),
     Strategy("first decided", first_decided),
-    Strategy("first decided, head or relation", first_decided, carries="part"),
+    Strategy("first decided, part by part", first_decided, part_by_part=True),
     Strategy("first decided, confirming", first_decided, confirms=True),
-    Strategy("last decided", last_decided),
+    Strategy("last decided, confirming", last_decided, confirms=True),
     Strategy("least sure", least_sure),
     Strategy("least sure, confirming", least_sure, confirms=True),
-    Strategy("top-down", top_down),
     Strategy("top-down, confirming", top_down, confirms=True),
-    Strategy("bottom-up, confirming", bottom_up, confirms=True),
-    Strategy("survey, first decided", first_decided, confirms=True, surveys=True),
-    Strategy("survey, least sure", least_sure, confirms=True, surveys=True),
-    Strategy("survey, top-down", top_down, confirms=True, surveys=True),
-    Strategy("survey, left to right", left_to_right, confirms=True, surveys=True),
-    Strategy("first decided, only below 0.9", first_decided, confirms=True, threshold=0.9),
+    Strategy("reading first: left to right", left_to_right, confirms=True, reads_first=True),
+    Strategy("reading first: first decided", first_decided, confirms=True, reads_first=True),
+    Strategy("reading first: first decided, part by part", first_decided, True, True, part_by_part=True),
+    Strategy("reading first: least sure", least_sure, confirms=True, reads_first=True),
+    Strategy("reading first: top-down", top_down, confirms=True, reads_first=True),
+    Strategy("first decided, confirming and rejecting, two chances", first_decided, True, rejects=True, chances=2),
+    Strategy("reading first, rejecting: left to right", left_to_right, True, True, rejects=True),
+    Strategy("reading first, rejecting: first decided", first_decided, True, True, rejects=True),
+    Strategy("reading first, rejecting: least sure", least_sure, True, True, rejects=True),
+    Strategy("reading first, rejecting: first decided, two chances", first_decided, True, True, True, 2),
+    Strategy(
+        "reading first, rejecting: first decided, only below 90 %", first_decided, True, True, True, threshold=0.9
+    ),
 )
+HEADER = ("strategy", "corrections", "per wrong word", "rejections", "looked at", "by hand", "left wrong")
 
 
-def simulate(parser: Parser, sentences: Sequence[Sentence], first: Sequence[Parse], strategy: Strategy) -> dict[str, Any]:
+def simulate(
+    parser: Parser, sentences: Sequence[Sentence], first: Sequence[Parse], strategy: Strategy
+) -> dict[str, Any]:
+    """Annotate all sentences side by side, and return the counts."""
     cases = [
-        Case(tagged, [(h or 0, r or "_") for h, r in zip(tagged.heads, tagged.relations, strict=True)], parse)
-        for tagged, parse in zip(sentences, first, strict=True)
+        Case(
+            sentence,
+            [(head or 0, name or "_") for head, name in zip(sentence.heads, sentence.relations, strict=True)],
+            parse,
+        )
+        for sentence, parse in zip(sentences, first, strict=True)
     ]
     n_wrong = sum(case.n_wrong for case in cases)
-    start, rounds = time.process_time(), 0
-    active = cases
+    start, active = time.process_time(), cases
     while active := [case for case in active if case.advance(strategy, parser)]:
-        rounds += 1
         parses = parser.parse([case.sentence for case in active], constraints=[case.constraints() for case in active])
         for case, parse in zip(active, parses, strict=True):
             case.parse = parse
-    n_corrections = sum(case.n_corrections for case in cases)
+    counts = sum((case.counts for case in cases), Counter[str]())
     return {
         "strategy": strategy.name,
-        "wrong": n_wrong,
-        "corrections": n_corrections,
-        "ratio": round(n_corrections / n_wrong, 4),
+        "corrections": counts["corrections"],
+        "per_wrong_word": round(counts["corrections"] / n_wrong, 4),
+        "rejections": counts["rejections"],
         "looked_at": sum(len(case.seen) for case in cases),
-        "words": sum(len(case.parse) for case in cases),
+        "by_hand": counts["by_hand"],
         "left_wrong": sum(case.n_wrong for case in cases),
-        "by_hand": sum(case.n_by_hand for case in cases),
-        "rounds": rounds,
-        "seconds": round(time.process_time() - start, 1),
+        "cpu_seconds": round(time.process_time() - start, 1),
     }
 
 
@@ -217,14 +257,31 @@ def main() -> None:
     arguments.add_argument("--model", default="en")
     arguments.add_argument("--sentences", type=int, default=300)
     arguments.add_argument("--seed", type=int, default=1)
+    arguments.add_argument("--name", default="annotation", help="of the results file")
     options = arguments.parse_args()
     parser = easyfirst.load(options.model)
     trees = [sentence for sentence in easyfirst.read_conllu(options.treebank) if is_tree(sentence)]
-    chosen = random.Random(options.seed).sample(trees, options.sentences)
-    sentences = list(without_tags(chosen, parser.tagger, options.model))
+    sample = random.Random(options.seed).sample(trees, options.sentences)
+    sentences = list(without_tags(sample, parser.tagger, options.model))
     first = parser.parse(sentences)
+    gold = [list(zip(sentence.heads, sentence.relations, strict=True)) for sentence in sentences]
+    shown = [list(zip(parse.heads, parse.relations, strict=True)) for parse in first]
+    pairs = [pair for sentence in zip(gold, shown, strict=True) for pair in zip(*sentence, strict=True)]
+    facts = {
+        "model": options.model,
+        "treebank": options.treebank.name,
+        "sentences": len(sentences),
+        "seed": options.seed,
+        "words": len(pairs),
+        "wrong_words": sum(right != found for right, found in pairs),
+        "wrong_heads": sum(right[0] != found[0] for right, found in pairs),
+    }
+    rows: list[dict[str, Any]] = []
     for strategy in STRATEGIES:
-        print(simulate(parser, sentences, first, strategy), flush=True)
+        rows.append(simulate(parser, sentences, first, strategy))
+        cells = [[value for key, value in row.items() if key != "cpu_seconds"] for row in rows]
+        report.write(options.name, {**facts, "rows": rows}, HEADER, cells, quiet=True)
+        print(rows[-1], flush=True)
 
 
 if __name__ == "__main__":
