@@ -22,6 +22,7 @@ from easyfirst.server.answers import Answer, Answerer, to_json
 from easyfirst.server.batching import Batcher
 from easyfirst.server.body import Bodies
 from easyfirst.server.connections import client_of
+from easyfirst.server.constrained import ConflictError
 from easyfirst.server.guard import JSON, Guard, error_response
 from easyfirst.server.limits import Limits, RefusedError
 from easyfirst.server.page import EXPLAINED_WORDS, Form, draw_docs, draw_page, policy, read_form
@@ -184,7 +185,8 @@ def _client(request: Request) -> str:
 
 async def _handle_error(request: Request, error: Exception) -> Response:
     if isinstance(error, RefusedError):
-        return error_response(error.status, str(error))
+        details = error.details if isinstance(error, ConflictError) else None
+        return error_response(error.status, str(error), details=details)
     if isinstance(error, FAULTS_OF_INPUT):
         return error_response(422, str(error))
     logger.error("%s %s: %s", request.method, request.url.path, error)
