@@ -29,7 +29,7 @@ from tests.server.conftest import Server
 from tests.small_models import small_model, small_tagger, small_tokenizer
 
 PARSER = Parser(small_model("both"), tokenizer=small_tokenizer(), tagger=small_tagger())
-SAW = "I saw the man with the telescope .".split()
+SAW = ["I", "saw", "the", "man", "with", "the", "telescope", "."]
 
 
 def ask(body: dict[str, Any], parser: Parser = PARSER, limits: Limits | None = None) -> list[dict[str, Any]]:
@@ -103,7 +103,9 @@ def test_corrected_conllu_can_be_sent_again() -> None:
 
 
 def test_conllu_keeps_its_bytes() -> None:
-    text = "# a = b\n1-2\tdu\t_\t_\t_\t_\t_\t_\t_\t_\n1\tde\t_\tX\t_\t_\t_\t_\t_\tA=b\n2\tle\t_\tX\t_\t_\t_\t_\t1:x\t_\n\n"
+    text = (
+        "# a = b\n1-2\tdu\t_\t_\t_\t_\t_\t_\t_\t_\n1\tde\t_\tX\t_\t_\t_\t_\t_\tA=b\n2\tle\t_\tX\t_\t_\t_\t_\t1:x\t_\n\n"
+    )
     [sentence] = ask({"conllu": text, "include": ["conllu"]})
     old, new = (
         [line.split("\t")[:6] + line.split("\t")[8:] for line in conllu.split("\n")]

@@ -106,6 +106,5 @@ def _share(
     weights = np.exp((gaps - gaps.max()) / temperature)
     shares: list[float | None] = [None] * len(arcs) if mass is None else (mass * weights / weights.sum()).tolist()
     return [
-        (WordAlternative(head, relation, share), gap)
-        for (head, relation, gap), share in zip(arcs, shares, strict=True)
+        (WordAlternative(head, relation, share), gap) for (head, relation, gap), share in zip(arcs, shares, strict=True)
     ]

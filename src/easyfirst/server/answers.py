@@ -15,7 +15,7 @@ from easyfirst.results.explanations import Explanation
 from easyfirst.results.parses import Parse
 from easyfirst.server.batching import SLICE
 from easyfirst.server.constrained import CONSTRAINING, within_limit
-from easyfirst.server.extras import Extras
+from easyfirst.server.extras import PLAIN, Extras
 from easyfirst.server.limits import Limits
 from easyfirst.server.parse_request import EXPLAINING, ParseRequest, check_length, check_words, prepare_words
 from easyfirst.text.language import warning_of
@@ -33,7 +33,7 @@ class Answer:
     documents: tuple[Document, ...] = ()  # the texts with the same parses, if the request had texts
     explanations: tuple[Explanation, ...] = ()  # of the first parses
     warnings: tuple[str, ...] = ()
-    extras: Extras = Extras()  # what the request asks for besides the trees
+    extras: Extras = PLAIN  # what the request asks for besides the trees
     written: bytes = b""  # the sentences as a JSON list, if the request asks for it
 
     @property
@@ -126,7 +126,8 @@ class Answerer:
             return error
 
     def _read(self, request: ParseRequest, texts: Sequence[TokenizedText]) -> Steps[_Reading]:
-        """Prepare the sentences of a request in steps. Texts are checked against the limits, now that their words are known."""
+        """Prepare the sentences of a request in steps. Texts are checked against the limits, now that their words are
+        known."""
         if request.texts:
             texts = [text.joined() for text in texts] if request.one_sentence else texts
             sentences = [Prepared(found) for text in texts for found in text.sentences()]

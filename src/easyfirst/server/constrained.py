@@ -6,7 +6,7 @@ of work, sentences are prepared and parsed one by one, and each stops at a limit
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any, TypeVar, cast
 
 from easyfirst.constraints.annotations import constraints_of
@@ -31,7 +31,7 @@ class ConflictError(RefusedError):
     """The error about constraints that cannot hold together: the number of the sentence and the conflict."""
 
     def __init__(self, message: str, sentence: int, conflict: Sequence[Constraint]) -> None:
-        super().__init__(message)
+        super().__init__(message, 409)
         self.details = {"sentence": sentence, "conflict": constraints_dict(conflict)}
 
 
@@ -42,7 +42,7 @@ def read_constraints(value: object, n_sentences: int, limits: Limits) -> Asked:
     given = cast("list[Any]", value)
     if len(given) != n_sentences:
         found = f"{count(len(given), 'item')} for {count(n_sentences, 'sentence')}"
-        raise RefusedError(f"constraints has {found}; give an object or null for each")
+        raise RefusedError(f"constraints has {found}; give an object or null for each", 409)
     return tuple(_read(item, number, limits) for number, item in enumerate(given, 1))
 
 
@@ -56,8 +56,8 @@ def _read(item: object, number: int, limits: Limits) -> Constraints | None:
     if unknown := [key for key in values if key not in KEYS]:
         raise RefusedError(f"{name} have the unknown key {unknown[0]!r}; give {', '.join(KEYS)}")
     try:
-        heads, relations = (_by_word(values.get(key) or {}) for key in KEYS[:2])
-        lists = {key: _integers(values.get(key) or []) for key in KEYS[2:]}
+        heads, relations = (_by_word(values.get(key, {})) for key in KEYS[:2])
+        lists = {key: _integers(values.get(key, [])) for key in KEYS[2:]}
         read = Constraints.of(heads=heads, relations=relations, **lists)
     except (InputError, ValueError) as error:
         raise RefusedError(f"{name} cannot be read: {error}; write them {_EXAMPLE}") from None
@@ -71,12 +71,12 @@ def _check_number(read: Constraints, number: int, limits: Limits) -> Constraints
     return read
 
 
-def _by_word(given: object) -> object:
-    """Return the values by the numbers of words, which are strings in JSON. Other types are refused by the caller."""
-    if not isinstance(given, Mapping):
-        return given
+def _by_word(given: object) -> Any:
+    """Return the values by the numbers of words, which are strings in JSON."""
+    if not isinstance(given, dict):
+        raise ValueError("heads and relations must be objects")
     read: dict[int, object] = {}
-    for key, value in cast("Mapping[str, Any]", given).items():
+    for key, value in cast("dict[str, Any]", given).items():
         if not (key.isascii() and key.isdecimal() and len(key) <= 9):
             raise ValueError(f"{key!r} is not the number of a word")
         if isinstance(value, bool):
@@ -86,12 +86,13 @@ def _by_word(given: object) -> object:
 
 
 def _integers(given: object) -> Any:
-    """Pass lists on; refuse booleans, which Python takes for integers."""
-    if isinstance(given, list):
-        for entry in cast("list[Any]", given):
-            if isinstance(entry, list) and any(isinstance(cell, bool) for cell in cast("list[Any]", entry)):
-                raise ValueError("there is a boolean")
-    return given
+    """Pass lists of lists on; refuse booleans, which Python takes for integers."""
+    if not isinstance(given, list):
+        raise ValueError("forbidden and brackets must be lists")
+    for entry in cast("list[Any]", given):
+        if not isinstance(entry, list) or any(isinstance(cell, bool) for cell in cast("list[Any]", entry)):
+            raise ValueError(f"{entry!r} is not a list of numbers")
+    return cast("Any", given)
 
 
 def constraints_dict(items: Sequence[Constraint]) -> dict[str, Any]:
@@ -119,6 +120,8 @@ def prepare_one(prepared: Iterator[Prepared], number: int, limits: Limits) -> Pr
     try:
         return within_limit(lambda: next(prepared), limits)
     except ConstraintError as error:
+        if not error.conflict:  # the time is over
+            raise RefusedError(f"sentence {number}: {error}") from None
         conflict = cast("tuple[Constraint, ...]", error.conflict)
         raise ConflictError(str(error), number, conflict) from None
 

@@ -21,14 +21,14 @@ from easyfirst.server.constrained import (
     prepare_one,
     read_constraints,
 )
-from easyfirst.server.extras import Extras
+from easyfirst.server.extras import PLAIN, Extras
 from easyfirst.server.limits import Limits, RefusedError
 from easyfirst.text.steps import Steps
 from easyfirst.treebank.conllu import ConlluReader
 from easyfirst.treebank.sentence import Sentence
 
 KEYS = ("text", "sentences", "tokens", "conllu")
-MORE = ("constraints", "include", "width", "show")
+MORE = ("constraints", "include", "width", "show", "first")
 EXAMPLE = 'as in {"text": "The fox jumps. It likes apples."}'
 CHARACTERS_PER_WORD = 5  # a rough mean, with white space, to estimate the work of a text
 EXPLAINING = 3  # the cost of explaining a word, relative to parsing it
@@ -45,7 +45,7 @@ class ParseRequest:
     sentences: tuple[Any, ...] = ()  # lists of words, which are checked when their turn comes
     conllu: str | None = None  # sentences in CoNLL-U, which are read when their turn comes
     constraints: Any = None  # on the sentences: a list, or MISC; they are read when their turn comes
-    extras: Extras = Extras()
+    extras: Extras = PLAIN
     max_explained: int = 0  # the most words to explain: as many sentences from the first on as fit
     is_json: bool = True  # whether the answer is written as JSON
 

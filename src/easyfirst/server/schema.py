@@ -7,7 +7,7 @@ from typing import Annotated, Any, Literal, cast
 from pydantic import BaseModel, ConfigDict, Field, RootModel
 
 from easyfirst.render.svg import MIN_WIDTH, WIDTH
-from easyfirst.server.extras import MAX_WIDTH
+from easyfirst.server.extras import MAX_FIRST, MAX_WIDTH
 
 Text = Annotated[str, Field(pattern=r"^[^\x00]*$")]
 WordForm = Annotated[str, Field(pattern=r"^[^\x00\t\n\r]+$")]
@@ -58,6 +58,9 @@ class _Request(_Whole):
         "or none.",
         examples=["lemma,upos"],
     )
+    first: Annotated[int, Field(ge=1, le=MAX_FIRST)] = Field(
+        1, description="The number of the first sentence, for titles and for the ids in html."
+    )
 
 
 class TextRequest(_Request):
@@ -104,8 +107,8 @@ def body_of_parse() -> dict[str, Any]:
     examples: dict[str, Any] = {}
     for kind in kinds:
         name = next(name for name in kind.model_fields if name not in _Request.model_fields)
-        fields = (kind.model_fields.get(key) for key in (name, "constraints"))
-        value = {key: (field.examples or [])[0] for key, field in zip((name, "constraints"), fields, strict=True) if field}
+        fields = {key: kind.model_fields[key] for key in (name, "constraints") if key in kind.model_fields}
+        value = {key: (field.examples or [])[0] for key, field in fields.items()}
         examples[name] = {"summary": " ".join((kind.__doc__ or "").split()), "value": value}
     schema = {"title": "ParseRequest", "oneOf": [_inlined(kind) for kind in kinds]}
     return {"required": True, "content": {"application/json": {"schema": schema, "examples": examples}}}
