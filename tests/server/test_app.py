@@ -67,7 +67,7 @@ def test_health_and_model(server: Server, model: Path) -> None:
         (b'{"text": "\\ud800"}', 400, "half of a pair of surrogates is no character"),
         (b"[" * 20_000, 400, "the body is not JSON"),
         (b"[]", 422, "the body is a list; send an object"),
-        (b"{}", 422, "give one of text, sentences and tokens, not none"),
+        (b"{}", 422, "give one of text, sentences, tokens and conllu, not none"),
         (b'{"text": "a", "tokens": []}', 422, "not text and tokens"),
         (b'{"txt": "a"}', 422, "unknown key 'txt'"),
         (b'{"text": null}', 422, "text is null; give a string"),

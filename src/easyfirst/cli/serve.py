@@ -45,6 +45,16 @@ def serve(
     max_characters: Annotated[int, Option(min=1, help="The maximum number of characters in a request.")] = 100_000,
     max_words: Annotated[int, Option(min=1, help="The maximum number of words in a request.")] = 10_000,
     max_sentence_words: Annotated[int, Option(min=1, help="The maximum number of words in a sentence.")] = 1_000,
+    max_constraints: Annotated[int, Option(min=1, help="The maximum number of constraints on a sentence.")] = 1_000,
+    max_constrained_words: Annotated[
+        int, Option(min=1, help="The maximum number of words in a sentence with constraints.")
+    ] = 200,
+    constraint_time: Annotated[
+        float,
+        Option(
+            min=0.01, max=86400, callback=_number, help="The maximum time for the constraints on a sentence in seconds."
+        ),
+    ] = 1.0,
     max_waiting: Annotated[int, Option(min=1, help="The maximum number of waiting requests; others get a 503.")] = 256,
     timeout: Annotated[
         float, Option(min=0.1, max=86400, callback=_number, help="The maximum time of a request in seconds.")
@@ -103,6 +113,9 @@ def serve(
         max_characters=max_characters,
         max_words=max_words,
         max_sentence_words=max_sentence_words,
+        max_constraints=max_constraints,
+        max_constrained_words=max_constrained_words,
+        constraint_time=constraint_time,
         max_waiting=max_waiting,
         timeout=timeout,
         max_header_bytes=max_header_bytes,

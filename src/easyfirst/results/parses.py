@@ -29,6 +29,7 @@ from easyfirst.results.pickling import pack_parse, restore_parse
 from easyfirst.results.plain import misc_of, parse_dict
 from easyfirst.results.rankings import Ranking
 from easyfirst.results.tables import Per, arrow_table, data_frame, parse_row
+from easyfirst.treebank.raw_text import text_of
 from easyfirst.treebank.sentence import Sentence, Word
 from easyfirst.treebank.tree import Tree
 
@@ -250,7 +251,7 @@ class Parse:
     def drawing(self, *, show: str | Iterable[str] | None = None) -> Drawing:
         """Return the input of all other pictures: ``draw_svg(parse.drawing())`` and the like. ``show`` names the
         columns below the words, as for :meth:`draw`."""
-        confidence = self.confidence
+        confidence, known = self.confidence, self.constraints
         steps: list[int | None] = [None] * len(self)
         moved: list[int | None] = [None] * len(self)
         attached = zip(self.steps.modifiers.tolist(), self.steps.heads.tolist(), strict=True)
@@ -266,6 +267,10 @@ class Parse:
             title=self.sentence.metadata.get("sent_id"),
             moved_from=moved if any(moved) else None,
             columns=None if show is None else columns_of(self.tagged, show),
+            written=text_of(self.sentence),
+            fixed_heads=self.fixed_heads,
+            fixed_relations=self.fixed_relations,
+            brackets=() if known is None else known.brackets,
         )
 
     def to_dict(self) -> dict[str, Any]:

@@ -22,9 +22,11 @@ from easyfirst.server.answers import Answer, Answerer, to_json
 from easyfirst.server.batching import Batcher
 from easyfirst.server.body import Bodies
 from easyfirst.server.connections import client_of
+from easyfirst.server.constrained import ConflictError
+from easyfirst.server.docs_page import draw_docs, draw_model
 from easyfirst.server.guard import JSON, Guard, error_response
 from easyfirst.server.limits import Limits, RefusedError
-from easyfirst.server.page import EXPLAINED_WORDS, Form, draw_docs, draw_page, policy, read_form
+from easyfirst.server.page import EXPLAINED_WORDS, Form, draw_page, policy, read_form
 from easyfirst.server.parse_request import ParseRequest, check_words, read_request
 
 logger = logging.getLogger("uvicorn.error")
@@ -33,6 +35,7 @@ REFUSALS = {
     400: "The body is not JSON, or the request is not HTTP.",
     403: "The request comes from a page of another site.",
     408: "The headers or the body did not arrive in time.",
+    409: "The constraints on a sentence do not fit it, or they cannot hold together; the answer names the conflict.",
     413: "The body has too many bytes, characters or words.",
     415: "The Content-Type of the body is not JSON.",
     421: "The host name of the request is not one of the server's.",
@@ -87,6 +90,7 @@ class _Service:
         )
         self._drawing = asyncio.Lock()  # pages are drawn one at a time, so that parsing keeps half of the time
         self._bodies = Bodies(limits)
+        self._page_facts: dict[str, Any] = {"name": name, "relations": parser.relations}
         self._page_limits = replace(limits, max_words=min(limits.max_words, PAGE_WORDS))
 
     def app(self) -> FastAPI:
@@ -140,9 +144,12 @@ class _Service:
         parts = (b'{"model": ', model, b', "sentences": ', answer.written, b', "warnings": ', warnings, b"}")
         return Response(b"".join(parts), media_type=JSON)
 
-    async def model(self) -> Response:
-        """Return what easyfirst info --json prints about the model."""
-        return Response(to_json(self._facts), media_type=JSON)
+    async def model(self, request: Request) -> Response:
+        """Return what easyfirst info --json prints about the model, or a page about it to those who prefer HTML."""
+        headers = {"Vary": "Accept"}
+        if _prefers_html(request.headers.get("accept", "")):
+            return HTMLResponse(draw_model(self._name, self._facts), headers=headers)
+        return Response(to_json(self._facts), media_type=JSON, headers=headers)
 
     async def health(self) -> Response:
         """Return the state of the server."""
@@ -150,7 +157,7 @@ class _Service:
         return Response(to_json({**facts, "waiting": self._batcher.n_waiting}), media_type=JSON)
 
     async def page(self) -> Response:
-        return HTMLResponse(draw_page(Form.of(self._parser), name=self._name))
+        return HTMLResponse(draw_page(Form.of(self._parser), **self._page_facts))
 
     async def page_with_trees(self, request: Request) -> Response:
         """Return the page with the text that was sent and its trees, or with an error message."""
@@ -166,7 +173,7 @@ class _Service:
             answer, message = Answer(), str(error)
             status = error.status if isinstance(error, RefusedError) else 422
         async with self._drawing:
-            page = await asyncio.to_thread(draw_page, form, name=self._name, answer=answer, message=message)
+            page = await asyncio.to_thread(draw_page, form, answer=answer, message=message, **self._page_facts)
         return HTMLResponse(page, status)
 
     async def docs(self, request: Request) -> Response:
@@ -178,13 +185,20 @@ def _responses(model: type[BaseModel], *statuses: int) -> dict[int | str, dict[s
     return {200: {"model": model, "description": model.__doc__}, **refusals}
 
 
+def _prefers_html(accept: str) -> bool:
+    """Return whether an Accept header names HTML before JSON, as those of browsers do."""
+    kinds = [part.partition(";")[0].strip().lower() for part in accept.split(",")]
+    return "text/html" in kinds and JSON not in kinds[: kinds.index("text/html")]
+
+
 def _client(request: Request) -> str:
     return "" if request.client is None else client_of(request.client.host)
 
 
 async def _handle_error(request: Request, error: Exception) -> Response:
     if isinstance(error, RefusedError):
-        return error_response(error.status, str(error))
+        details = error.details if isinstance(error, ConflictError) else None
+        return error_response(error.status, str(error), details=details)
     if isinstance(error, FAULTS_OF_INPUT):
         return error_response(422, str(error))
     logger.error("%s %s: %s", request.method, request.url.path, error)
