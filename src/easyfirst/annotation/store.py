@@ -85,6 +85,11 @@ class Store:
         self._lock = RLock()
         self._read_again()
 
+    @property
+    def name(self) -> str:
+        """The name of the file, as it was given."""
+        return self._name
+
     def __getitem__(self, number: int) -> Record | None:
         """Return the record of a sentence; None if nobody has annotated it."""
         with self._lock:

@@ -15,12 +15,14 @@ from starlette.exceptions import HTTPException
 from starlette.responses import HTMLResponse
 
 from easyfirst import __version__
+from easyfirst.annotation.queue import Queue
 from easyfirst.errors import DataError, EasyFirstError, InputError
 from easyfirst.parser import Parser
 from easyfirst.server import schema
+from easyfirst.server.annotating import Annotating
 from easyfirst.server.answers import Answer, Answerer, to_json
 from easyfirst.server.batching import Batcher
-from easyfirst.server.body import Bodies
+from easyfirst.server.body import Bodies, check_json
 from easyfirst.server.connections import client_of
 from easyfirst.server.constrained import ConflictError
 from easyfirst.server.docs_page import draw_docs, draw_model
@@ -64,15 +66,21 @@ def create_app(
     hosts: Iterable[str] = (),
     allowed_hosts: Iterable[str] = (),
     on_start: Callable[[], None] | None = None,
+    queue: Queue | None = None,
+    annotator: str = "",
 ) -> Guard:
     """Create the application that serves a model under a ``name``.
 
     ``facts`` are the answer to ``GET /model``. ``hosts`` and ``allowed_hosts`` are the host names that requests may use
     besides localhost and IP addresses; pages at ``allowed_hosts`` may use the server too. ``on_start`` is called when
-    the server is ready and handles signals.
+    the server is ready and handles signals. With a ``queue``, its sentences are annotated at ``/annotate``; the page
+    proposes the name of an ``annotator``.
     """
     service = _Service(parser, name, facts, limits or Limits(), on_start)
-    return Guard(service.app(), names=hosts, allowed=allowed_hosts, policy=policy())
+    app = service.app()
+    if queue is not None:
+        Annotating(queue, service.bodies, name=name, relations=parser.relations, annotator=annotator).add_to(app)
+    return Guard(app, names=hosts, allowed=allowed_hosts, policy=policy())
 
 
 class _Service:
@@ -89,7 +97,7 @@ class _Service:
             answerer, answerer.steps, max_waiting=limits.max_waiting, timeout=limits.timeout
         )
         self._drawing = asyncio.Lock()  # pages are drawn one at a time, so that parsing keeps half of the time
-        self._bodies = Bodies(limits)
+        self.bodies = Bodies(limits)
         self._page_facts: dict[str, Any] = {"name": name, "relations": parser.relations}
         self._page_limits = replace(limits, max_words=min(limits.max_words, PAGE_WORDS))
 
@@ -134,10 +142,8 @@ class _Service:
 
     async def parse(self, request: Request) -> Response:
         """Return the tree of each sentence, in order, as easyfirst parse --to json writes it."""
-        kind = request.headers.get("content-type", JSON).partition(";")[0].strip().lower()
-        if kind != JSON:
-            raise RefusedError(f"the Content-Type is {kind!r}; send JSON, with the header Content-Type: {JSON}", 415)
-        async with self._bodies.read(request) as body:
+        check_json(request)
+        async with self.bodies.read(request) as body:
             asked = read_request(body, self._parser, self._limits)
             answer = await self._batcher.submit(asked, weight=asked.weight, client=_client(request))
         model, warnings = to_json(self._model), to_json(answer.warnings)
@@ -163,7 +169,7 @@ class _Service:
         """Return the page with the text that was sent and its trees, or with an error message."""
         form, answer, message, status = Form.of(self._parser), Answer(), "", 200
         try:
-            async with self._bodies.read(request) as body:
+            async with self.bodies.read(request) as body:
                 form = read_form(body, form)
                 asked = form.to_request(self._parser, self._page_limits)
                 asked = replace(asked, max_explained=EXPLAINED_WORDS, is_json=False)

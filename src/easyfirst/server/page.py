@@ -38,7 +38,8 @@ EXAMPLES = (
 )
 EDITOR = ("constraints", "picture", "panel", "editor")
 """The scripts of the editor of one sentence, which other pages can use too: see ``scripts/editor.js``."""
-WORKBENCH = (*EDITOR, "exports", "store", "workbench")
+SCRIPTS = (*EDITOR, "exports", "store", "workbench", "walk", "annotate")
+"""All scripts. They are on every page, because the Content-Security-Policy names one script."""
 EXPLAINED_WORDS = 500  # the most with runners-up: finding them takes three times as long as parsing
 
 
@@ -85,7 +86,7 @@ def read_form(body: bytes, form: Form) -> Form:
 
 def policy() -> str:
     """Return the Content-Security-Policy of all responses."""
-    rules = content_rules(page_script(scripts(*WORKBENCH)), style(), form_action="'self'", connect="'self'")
+    rules = content_rules(page_script(scripts(*SCRIPTS)), style(), form_action="'self'", connect="'self'")
     return rules + "; frame-ancestors 'none'"
 
 
@@ -126,7 +127,7 @@ def frame(title: str, content: str) -> str:
         f'<link rel="icon" href="data:,">\n<title>{escape(title)}</title>\n<style>{style()}</style>\n</head>\n<body>\n'
         f"<main>\n{content}\n</main>\n"
         '<footer class="note"><a href="/">Parse</a> · <a href="/docs">API</a> · <a href="/model">Model</a></footer>\n'
-        f"<script>{page_script(scripts(*WORKBENCH))}</script>\n</body>\n</html>\n"
+        f"<script>{page_script(scripts(*SCRIPTS))}</script>\n</body>\n</html>\n"
     )
 
 
@@ -190,4 +191,4 @@ def _resource(name: str) -> str:
 
 def style() -> str:
     """Return the style sheet of the pages."""
-    return page_style() + _resource("page.css") + _resource("editor.css")
+    return page_style() + "".join(map(_resource, ("page.css", "editor.css", "annotate.css")))

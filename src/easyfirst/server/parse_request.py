@@ -65,14 +65,7 @@ class ParseRequest:
 
 def read_request(body: bytes, parser: Parser, limits: Limits) -> ParseRequest:
     """Read the body of a request and check it, as far as that is possible before texts are tokenized."""
-    try:
-        values = from_json(body, allow_inf_nan=False)
-    except ValueError as error:
-        hint = " (half of a pair of surrogates is no character)" if "hex escape" in str(error) else ""
-        raise RefusedError(f"the body is not JSON: {error}{hint}; send it {EXAMPLE}", 400) from None
-    if not isinstance(values, dict):
-        raise RefusedError(f"the body is {_kind(values)}; send an object, {EXAMPLE}")
-    values = cast("dict[str, Any]", values)
+    values = read_object(body, EXAMPLE)
     inputs = ", ".join(KEYS[:-1]) + " and " + KEYS[-1]
     unknown = [key for key in values if key not in (*KEYS, *MORE)]
     if unknown:
@@ -87,6 +80,18 @@ def read_request(body: bytes, parser: Parser, limits: Limits) -> ParseRequest:
     _check_constraints(key, constraints)
     n_explained = limits.max_words if extras.has_alternatives else 0
     return replace(request, constraints=constraints, extras=extras, max_explained=n_explained)
+
+
+def read_object(body: bytes, example: str) -> dict[str, Any]:
+    """Read a body that is an object in JSON. ``example`` says how it is written."""
+    try:
+        values = from_json(body, allow_inf_nan=False)
+    except ValueError as error:
+        hint = " (half of a pair of surrogates is no character)" if "hex escape" in str(error) else ""
+        raise RefusedError(f"the body is not JSON: {error}{hint}; send it {example}", 400) from None
+    if not isinstance(values, dict):
+        raise RefusedError(f"the body is {_kind(values)}; send an object, {example}")
+    return cast("dict[str, Any]", values)
 
 
 def _read_input(key: str, value: object, parser: Parser, limits: Limits) -> ParseRequest:
