@@ -10,7 +10,7 @@ import socket
 import sys
 import threading
 import webbrowser
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 from typer import BadParameter, Option
 
@@ -22,6 +22,9 @@ from easyfirst.cli.outputs import check_output, is_terminal
 from easyfirst.errors import EasyFirstError
 from easyfirst.model.bundled import find_model
 
+if TYPE_CHECKING:
+    from easyfirst.parser import Parser
+
 
 def _number(value: float) -> float:
     """Refuse ``nan``, which no range excludes."""
@@ -32,6 +35,10 @@ def _number(value: float) -> float:
 
 def serve(
     model: ModelName = "en",
+    also: Annotated[
+        list[str] | None,
+        Option("--also", metavar="MODEL", help="Another model, to choose on the page and by its name. Repeatable."),
+    ] = None,
     host: Annotated[str, Option(help="The address to listen on; the default is this machine only.")] = "127.0.0.1",
     port: Annotated[int, Option(min=0, max=65535, help="The port; 0: any free port.")] = 8000,
     open_page: Annotated[
@@ -130,6 +137,7 @@ def serve(
     parser = load(path)
     name = path.resolve().name
     facts = {**describe(path, parser), "path": name}  # its place on this machine stays private
+    others = dict(_served(each) for each in also or ())
     address = address_of(listening)
     opens_page = _has_desktop() if open_page is None else open_page
 
@@ -146,11 +154,22 @@ def serve(
         hosts=[host, socket.gethostname()],
         allowed_hosts=allow_host or (),
         on_start=welcome,
+        others=others,
     )
     if not ipaddress.ip_address(listening.getsockname()[0].partition("%")[0]).is_loopback:
         say(f"warning: anyone can reach {host} from other machines: there is no password and no encryption")
     run(app, listening, limits, log_requests=log_requests)
     print("stopped")
+
+
+def _served(model: str) -> tuple[str, tuple[Parser, dict[str, Any]]]:
+    """Load another model, and return its name and what is known about it."""
+    from easyfirst.parser import load
+
+    warn_of_name(model)
+    path = find_model(model)
+    parser, name = load(path), path.resolve().name
+    return name, (parser, {**describe(path, parser), "path": name})
 
 
 def _has_desktop() -> bool:
