@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import math
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 from typer import BadParameter, Option
 
+from easyfirst.cli.info import describe
 from easyfirst.cli.loading import set_threads, warn_of_name
 from easyfirst.cli.options import ModelName, Threads
 from easyfirst.cli.outputs import check_output
 from easyfirst.cli.serving import AllowedHosts, Host, LogRequests, Port, require_server, serve_parser
 from easyfirst.model.bundled import find_model
+
+if TYPE_CHECKING:
+    from easyfirst.parser import Parser
 
 
 def _number(value: float) -> float:
@@ -23,6 +27,10 @@ def _number(value: float) -> float:
 
 def serve(
     model: ModelName = "en",
+    also: Annotated[
+        list[str] | None,
+        Option("--also", metavar="MODEL", help="Another model, to choose on the page and by its name. Repeatable."),
+    ] = None,
     host: Host = "127.0.0.1",
     port: Port = 8000,
     open_page: Annotated[
@@ -123,5 +131,16 @@ def serve(
         allowed_hosts=allow_host or (),
         opens_page=open_page,
         log_requests=log_requests,
+        others=dict(_served(each) for each in also or ()),
     )
     print("stopped")
+
+
+def _served(model: str) -> tuple[str, tuple[Parser, dict[str, Any]]]:
+    """Load another model, and return its name and what is known about it."""
+    from easyfirst.parser import load
+
+    warn_of_name(model)
+    path = find_model(model)
+    parser, name = load(path), path.resolve().name
+    return name, (parser, {**describe(path, parser), "path": name})

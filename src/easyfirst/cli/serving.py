@@ -9,9 +9,9 @@ import socket
 import sys
 import threading
 import webbrowser
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 from typer import Option
 
@@ -49,10 +49,11 @@ def serve_parser(
     allowed_hosts: Sequence[str],
     opens_page: bool | None,
     log_requests: bool,
+    others: Mapping[str, tuple[Parser, Mapping[str, Any]]] | None = None,
     queue: Queue | None = None,
     annotator: str = "",
 ) -> None:
-    """Serve the model in the directory ``path``, with a ``queue`` also its annotation, until a signal stops it.
+    """Serve the model in the directory ``path`` and ``others``, with a ``queue`` also its annotation, until a signal stops it.
     ``opens_page``: whether to open a browser; None: on a terminal of a desktop."""
     from easyfirst.server.app import create_app
     from easyfirst.server.running import address_of, run
@@ -74,6 +75,7 @@ def serve_parser(
         hosts=[host, socket.gethostname()],
         allowed_hosts=allowed_hosts,
         on_start=welcome,
+        others=others,
         queue=queue,
         annotator=annotator,
     )

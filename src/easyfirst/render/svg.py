@@ -36,7 +36,7 @@ COLOURS = {
     "dark": {"background": "#17171c", "form": "#f2f2f2", "tag": "#b0b0b8", "arc": "#c8c8d0", "label": "#dcdce4"},
 }
 FONT = "'Noto Sans', 'DejaVu Sans', Verdana, system-ui, sans-serif"
-CORNER, TIP = 6.0, 4.0
+CORNER, TIP, LEGEND_HEIGHT = 6.0, 4.0, 24.0
 
 
 def draw_svg(
@@ -55,9 +55,10 @@ def draw_svg(
         raise InputError(f"a width of {width:g} pixels is too small for a picture; give {MIN_WIDTH:g} or more")
     layout = lay_out(drawing, width)
     is_dark, direction = theme == "dark", "rtl" if drawing.is_right_to_left else None
-    legend, legend_width = _legend(layout.height, is_dark=is_dark) if drawing.confidence is not None else ("", 0.0)
-    full_width = max(layout.width, legend_width)
-    height = layout.height + (24.0 if legend else 0.0)
+    legend, legend_width, below = "", 0.0, layout.height
+    if drawing.confidence is not None:
+        legend, legend_width, below = _legend(layout.height, max(width, layout.width), is_dark=is_dark)
+    full_width, height = max(layout.width, legend_width), below
     shift = full_width - layout.width if direction else 0.0
     colours = COLOURS["dark" if is_dark else "light"]
     modifier = attrgetter("modifier")
@@ -150,7 +151,7 @@ def _arc(drawing: Drawing, pieces: list[Piece], room: float, *, is_dark: bool, h
             tip = f"M{number(x)} {number(y)}l{number(-TIP)} {number(-1.7 * TIP)}h{number(2 * TIP)}z"
             parts.append(element("path", class_="tip", d=tip, fill=line))
         if is_fixed and piece.has_head:
-            at = (piece.start, piece.base) if head else (piece.end, piece.top)
+            at = (piece.start, piece.base - TIP) if head else (piece.end, piece.top)
             parts.append(element("circle", class_="tip", cx=at[0], cy=at[1], r=4.0, fill=line))
         if piece.has_head or piece.has_modifier:
             parts.append(_label(drawing, piece, room, label, halo=colours["background"] if has_halo else None))
@@ -203,7 +204,7 @@ def _bracket(drawing: Drawing, bracket: tuple[int, int], places: Sequence[Place]
     for y, inside in lines.items():
         edges = [(p.x, text_width(drawing.forms[p.word - 1], FORM_SIZE) / 2) for p in inside]
         left, right = min(x - half for x, half in edges), max(x + half for x, half in edges)
-        bottom = number(y + FORM_SIZE * 1.45 - 3 * (depth - 1))
+        bottom = number(y + FORM_SIZE * 1.35 + TAG_HEIGHT * len(drawing.lines()) + 6 - 3 * (depth - 1))
         path = f"M{number(left)} {bottom}v-4v4H{number(right)}v-4"
         parts.append(element("path", class_="span", d=path, fill="none", stroke=colour, stroke_width=1.5))
     return element("g", "".join(parts), {"data-first": first, "data-last": last}, class_="bracket")
@@ -229,17 +230,20 @@ def _word(
     return element("g", parts, {"data-id": m}, class_="word")
 
 
-def _legend(y: float, *, is_dark: bool) -> tuple[str, float]:
-    """Return the key to the colours, a line at the bottom, and its width."""
-    x = MARGIN
+def _legend(y: float, width: float, *, is_dark: bool) -> tuple[str, float, float]:
+    """Return the key to the colours at the bottom, in lines that fit a width, with its right and its lower edge."""
+    x, right = MARGIN, 0.0
     parts: list[str] = []
     for band in BANDS:
         colour = band.dark if is_dark else band.light
+        end = x + 23 + text_width(band.label, LABEL_SIZE)
+        if end + MARGIN > width and x > MARGIN:
+            end, x, y = end - x + MARGIN, MARGIN, y + LEGEND_HEIGHT
         sample = f"M{number(x)} {number(y + 8)}h18"
         dashes = "5 3" if band is BANDS[0] else None
         line = element("path", class_="line", d=sample, stroke=colour, stroke_width=2.5, stroke_dasharray=dashes)
         look = {"fill": colour, "font-size": LABEL_SIZE, "text-anchor": "start"}
         label = element("text", band.label, look, class_="label", x=x + 23, y=y + 12)
         parts.append(element("g", line + label, class_=f"key {band.name}"))
-        x += 23 + text_width(band.label, LABEL_SIZE) + 12
-    return element("g", "".join(parts), class_="legend"), x + MARGIN
+        x, right = end + 12, max(right, end + MARGIN)
+    return element("g", "".join(parts), class_="legend"), right, y + LEGEND_HEIGHT

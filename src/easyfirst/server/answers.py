@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import accumulate, chain, islice
 from typing import Any
@@ -185,6 +185,29 @@ class Answerer:
         problem = language.problem(language.count(each.sentence for each in reading.sentences))
         warnings = (warning_of(problem),) if problem else ()
         return Answer(tuple(found), documents, tuple(explanations), warnings, reading.request.extras)
+
+
+class Router:
+    """Answers requests with the models they name."""
+
+    def __init__(self, parsers: Mapping[str | None, Parser], limits: Limits) -> None:
+        """``parsers``: by the names in requests; None is the model of requests without one."""
+        self._answerers = {name: Answerer(parser, limits) for name, parser in parsers.items()}
+
+    def __call__(self, requests: Sequence[ParseRequest]) -> list[Answer | Exception | Steps[Answer]]:
+        """Answer the small requests of each model together, as :class:`Answerer` does."""
+        by_model: dict[str | None, list[int]] = {}
+        for place, request in enumerate(requests):
+            by_model.setdefault(request.model, []).append(place)
+        found: dict[int, Answer | Exception | Steps[Answer]] = {}
+        for name, places in by_model.items():
+            answers = self._answerers[name]([requests[place] for place in places])
+            found.update(zip(places, answers, strict=True))
+        return [found[place] for place in range(len(requests))]
+
+    def steps(self, request: ParseRequest) -> Steps[Answer]:
+        """Answer a large request in steps."""
+        return self._answerers[request.model].steps(request)
 
 
 def to_json(value: object) -> bytes:

@@ -20,7 +20,7 @@ from easyfirst.errors import DataError, EasyFirstError, InputError
 from easyfirst.parser import Parser
 from easyfirst.server import schema
 from easyfirst.server.annotating import Annotating
-from easyfirst.server.answers import Answer, Answerer, to_json
+from easyfirst.server.answers import Answer, Router, to_json
 from easyfirst.server.batching import Batcher
 from easyfirst.server.body import Bodies, check_json
 from easyfirst.server.connections import client_of
@@ -28,7 +28,7 @@ from easyfirst.server.constrained import ConflictError
 from easyfirst.server.docs_page import draw_docs, draw_model
 from easyfirst.server.guard import JSON, Guard, error_response
 from easyfirst.server.limits import Limits, RefusedError
-from easyfirst.server.page import EXPLAINED_WORDS, Form, draw_page, policy, read_form
+from easyfirst.server.page import EXPLAINED_WORDS, Form, draw_page, frame, policy, read_form
 from easyfirst.server.parse_request import ParseRequest, check_words, read_request
 
 logger = logging.getLogger("uvicorn.error")
@@ -66,6 +66,7 @@ def create_app(
     hosts: Iterable[str] = (),
     allowed_hosts: Iterable[str] = (),
     on_start: Callable[[], None] | None = None,
+    others: Mapping[str, tuple[Parser, Mapping[str, Any]]] | None = None,
     queue: Queue | None = None,
     annotator: str = "",
 ) -> Guard:
@@ -73,10 +74,12 @@ def create_app(
 
     ``facts`` are the answer to ``GET /model``. ``hosts`` and ``allowed_hosts`` are the host names that requests may use
     besides localhost and IP addresses; pages at ``allowed_hosts`` may use the server too. ``on_start`` is called when
-    the server is ready and handles signals. With a ``queue``, its sentences are annotated at ``/annotate``; the page
-    proposes the name of an ``annotator``.
+    the server is ready and handles signals. ``others`` are models that requests can name instead, with facts about them.
+    With a ``queue``, its sentences are annotated at ``/annotate``, where the page proposes the name of an
+    ``annotator``.
     """
-    service = _Service(parser, name, facts, limits or Limits(), on_start)
+    served = {name: (parser, facts), **(others or {})}
+    service = _Service(served, name, limits or Limits(), on_start)
     app = service.app()
     if queue is not None:
         Annotating(queue, service.bodies, name=name, relations=parser.relations, annotator=annotator).add_to(app)
@@ -87,18 +90,25 @@ class _Service:
     """The endpoints."""
 
     def __init__(
-        self, parser: Parser, name: str, facts: Mapping[str, Any], limits: Limits, on_start: Callable[[], None] | None
+        self,
+        served: Mapping[str, tuple[Parser, Mapping[str, Any]]],
+        name: str,
+        limits: Limits,
+        on_start: Callable[[], None] | None,
     ) -> None:
         self._on_start = on_start
-        self._parser, self._name, self._facts, self._limits = parser, name, dict(facts), limits
-        self._model = {"name": name, "easyfirst_version": facts.get("easyfirst_version")}
-        answerer = Answerer(parser, limits)
+        parsers = {each: parser for each, (parser, _) in served.items()}
+        self._facts = {each: dict(facts) for each, (_, facts) in served.items()}
+        self._parsers, self._name, self._limits = parsers, name, limits
+        self._parser = parser = parsers[name]
+        router = Router({None: parser, **parsers}, limits)
         self._batcher: Batcher[ParseRequest, Answer] = Batcher(
-            answerer, answerer.steps, max_waiting=limits.max_waiting, timeout=limits.timeout
+            router, router.steps, max_waiting=limits.max_waiting, timeout=limits.timeout
         )
         self._drawing = asyncio.Lock()  # pages are drawn one at a time, so that parsing keeps half of the time
         self.bodies = Bodies(limits)
-        self._page_facts: dict[str, Any] = {"name": name, "relations": parser.relations}
+        relations = {each: parsers[each].relations for each in parsers}
+        self._page_facts: dict[str, Any] = {"name": name, "relations": relations}
         self._page_limits = replace(limits, max_words=min(limits.max_words, PAGE_WORDS))
 
     def app(self) -> FastAPI:
@@ -144,9 +154,11 @@ class _Service:
         """Return the tree of each sentence, in order, as easyfirst parse --to json writes it."""
         check_json(request)
         async with self.bodies.read(request) as body:
-            asked = read_request(body, self._parser, self._limits)
+            asked = read_request(body, self._parser, self._limits, self._parsers)
             answer = await self._batcher.submit(asked, weight=asked.weight, client=_client(request))
-        model, warnings = to_json(self._model), to_json(answer.warnings)
+        name = asked.model or self._name
+        model = to_json({"name": name, "easyfirst_version": self._facts[name].get("easyfirst_version")})
+        warnings = to_json(answer.warnings)
         parts = (b'{"model": ', model, b', "sentences": ', answer.written, b', "warnings": ', warnings, b"}")
         return Response(b"".join(parts), media_type=JSON)
 
@@ -154,8 +166,9 @@ class _Service:
         """Return what easyfirst info --json prints about the model, or a page about it to those who prefer HTML."""
         headers = {"Vary": "Accept"}
         if _prefers_html(request.headers.get("accept", "")):
-            return HTMLResponse(draw_model(self._name, self._facts), headers=headers)
-        return Response(to_json(self._facts), media_type=JSON, headers=headers)
+            page = "".join(draw_model(name, facts) for name, facts in self._facts.items())
+            return HTMLResponse(frame("Models", page), headers=headers)
+        return Response(to_json(self._facts[self._name]), media_type=JSON, headers=headers)
 
     async def health(self) -> Response:
         """Return the state of the server."""

@@ -62,10 +62,9 @@ def _draw_json(value: object, *, indent: int | None = 2) -> str:
 
 
 def draw_model(name: str, facts: dict[str, Any]) -> str:
-    """Draw what is known about a model: a table for each part."""
-    parts = [element("h1", f"The model {escape(name)}"), _draw_facts(facts)]
-    parts.append(element("p", "For programs: the same as JSON, with the header <code>Accept: application/json</code>."))
-    return frame(f"The model {name}", "\n".join(parts))
+    """Draw what is known about a model: a table, in which long values are folded."""
+    hint = element("p", "For programs: the same as JSON, with the header <code>Accept: application/json</code>.")
+    return element("h1", f"The model {escape(name)}") + _draw_facts(facts) + hint
 
 
 def _draw_facts(facts: dict[str, Any]) -> str:

@@ -6,7 +6,7 @@ Without scripts it is a form and pictures. With them it is the workbench (``scri
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 from importlib.resources import files
@@ -96,10 +96,17 @@ def scripts(*names: str) -> tuple[str, ...]:
 
 
 def draw_page(
-    form: Form, *, name: str, relations: Sequence[str] = (), answer: Answer | None = None, message: str = ""
+    form: Form,
+    *,
+    name: str,
+    relations: Mapping[str, Sequence[str]] | None = None,
+    answer: Answer | None = None,
+    message: str = "",
 ) -> str:
-    """Draw the page of the model ``name``: the form and, if it was sent, its trees or an error message."""
-    facts = {"data-workbench": json.dumps({"model": None, "relations": list(relations)})}
+    """Draw the page of the model ``name``: the form and, if it was sent, its trees or an error message. ``relations``
+    are those of all models that the page can use."""
+    models = {model: list(found) for model, found in (relations or {name: ()}).items()}
+    facts = {"data-workbench": json.dumps({"model": name, "models": models})}
     parts = [element("h1", f"easyfirst <small>with the model {escape(name)}</small>")]
     if answer is None:
         parts += [element("p", escape(TAGLINE), class_="tagline"), _draw_form(form, has_focus=True)]

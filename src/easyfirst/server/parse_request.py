@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from io import BytesIO
 from typing import Any, cast
@@ -28,7 +28,7 @@ from easyfirst.treebank.conllu import ConlluReader
 from easyfirst.treebank.sentence import Sentence
 
 KEYS = ("text", "sentences", "tokens", "conllu")
-MORE = ("constraints", "include", "width", "show", "first")
+MORE = ("constraints", "include", "width", "show", "first", "model")
 EXAMPLE = 'as in {"text": "The fox jumps. It likes apples."}'
 CHARACTERS_PER_WORD = 5  # a rough mean, with white space, to estimate the work of a text
 EXPLAINING = 3  # the cost of explaining a word, relative to parsing it
@@ -46,6 +46,7 @@ class ParseRequest:
     conllu: str | None = None  # sentences in CoNLL-U, which are read when their turn comes
     constraints: Any = None  # on the sentences: a list, or MISC; they are read when their turn comes
     extras: Extras = PLAIN
+    model: str | None = None  # the name of the model, if it is not the first one
     max_explained: int = 0  # the most words to explain: as many sentences from the first on as fit
     is_json: bool = True  # whether the answer is written as JSON
 
@@ -63,15 +64,21 @@ class ParseRequest:
         return work + EXPLAINING * min(n_words, self.max_explained)
 
 
-def read_request(body: bytes, parser: Parser, limits: Limits) -> ParseRequest:
-    """Read the body of a request and check it, as far as that is possible before texts are tokenized."""
+def read_request(
+    body: bytes, parser: Parser, limits: Limits, others: Mapping[str, Parser] | None = None
+) -> ParseRequest:
+    """Read the body of a request and check it, as far as that is possible before texts are tokenized. ``others`` are
+    the models that it may name besides that of the ``parser``."""
     values = read_object(body, EXAMPLE)
     inputs = ", ".join(KEYS[:-1]) + " and " + KEYS[-1]
     unknown = [key for key in values if key not in (*KEYS, *MORE)]
     if unknown:
         raise RefusedError(f"unknown key {unknown[0]!r}; give one of {inputs}, {EXAMPLE}")
-    constraints = values.pop("constraints", None)
-    extras = Extras.read(values)
+    model, constraints, extras = values.pop("model", None), values.pop("constraints", None), Extras.read(values)
+    if model is not None and model not in (others or {}):
+        names = ", ".join(others or {}) or "none"
+        raise RefusedError(f"this server has no other model {model!r}; it has: {names}", 409)
+    parser = parser if model is None else (others or {})[model]
     if len(values) != 1:
         found = " and ".join(values) or "none"
         raise RefusedError(f"give one of {inputs}, not {found}, {EXAMPLE}")
@@ -79,7 +86,7 @@ def read_request(body: bytes, parser: Parser, limits: Limits) -> ParseRequest:
     request = _read_input(key, value, parser, limits)
     _check_constraints(key, constraints)
     n_explained = limits.max_words if extras.has_alternatives else 0
-    return replace(request, constraints=constraints, extras=extras, max_explained=n_explained)
+    return replace(request, constraints=constraints, extras=extras, model=model, max_explained=n_explained)
 
 
 def read_object(body: bytes, example: str) -> dict[str, Any]:

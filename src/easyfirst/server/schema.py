@@ -46,6 +46,7 @@ class SentenceConstraints(_Whole):
 
 
 class _Request(_Whole):
+    model: str | None = Field(None, description="The name of another model, if the server has several.")
     include: list[Literal["alternatives", "conllu", "svg", "latex", "html"]] = Field(
         [], description="What to return besides the trees."
     )

@@ -26,7 +26,11 @@ class Stepper {
     this.moved = new Set(this.rows.filter((row) => row.dataset.moved).map((row) => row.dataset.modifier));
     this.last = this.rows.length + 1; // when all is done
     this.items = new Map();
+    const table = section.querySelector(".steps .scrolled");
     section.querySelector(".steps .legend").after(this.build(section));
+    const all = make("details", {}, make("summary", {}, "All steps"));
+    table.before(all);
+    all.append(table);
     this.show(this.last);
   }
 

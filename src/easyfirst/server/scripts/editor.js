@@ -1,6 +1,6 @@
 // The editor of one sentence. The user fixes arcs, and the parser completes the rest of the tree under these constraints.
 //
-// To embed it, make an element and give it a sentence as POST /parse returns it with "include": ["alternatives", "html"]
+// To embed it, put an element into the page, and give the editor that and a sentence as POST /parse returns it with "include": ["alternatives", "html"]
 // (and "conllu" if you want that), and a function that parses the same words again:
 //
 //   const editor = new Editor(element, sentence, {
@@ -45,7 +45,7 @@ class Editor {
       this.undoButton, this.redoButton, button("Next doubtful word", () => this.nextDoubtful()), ...tools);
     this.help = make("details", { class: "help" }, make("summary", {}, "Keys"), keys);
     host.classList.add("editor");
-    host.replaceChildren(this.place, this.status, this.problem, this.bar, this.help);
+    host.replaceChildren(this.place);
     host.addEventListener("keydown", (event) => this.shortcut(event));
     this.draw(sentence);
     this.hint();
@@ -74,10 +74,14 @@ class Editor {
     const old = this.section, hadFocus = this.host.contains(document.activeElement), focused = this.focused;
     const unfolded = new Set([...(old?.querySelectorAll("details[open]") ?? [])].map((details) => details.className));
     this.sentence = sentence;
+    this.panel?.remove();
+    this.panel = null;
     const parsed = new DOMParser().parseFromString(sentence.html, "text/html");
     this.section = document.adoptNode(parsed.querySelector("section"));
     this.place.replaceChildren(this.section);
-    for (const details of this.section.querySelectorAll("details")) details.open = unfolded.has(details.className);
+    this.section.querySelector(".picture").after(this.status, this.problem, this.bar);
+    this.section.append(this.help);
+    for (const details of this.section.querySelectorAll(":scope > details")) details.open = unfolded.has(details.className);
     const frame = this.section.querySelector(".picture");
     frame.removeAttribute("tabindex");
     this.picture = new Picture(frame.querySelector("svg"), (m) => this.describe(m), {
@@ -85,7 +89,6 @@ class Editor {
       dragged: (m, head) => this.attach(m, head),
       pressed: (key, m) => this.press(key, m),
     });
-    this.panel = null;
     if (this.section.dataset.steps) stepThrough(this.section);
     if (hadFocus && focused) this.picture.focus(focused);
     this.undoButton.disabled = !this.history.peek(-1);
@@ -267,7 +270,7 @@ class Editor {
 
   // Show why constraints cannot hold, with a button to drop each one of the conflict.
   complain(error, known) {
-    const parts = [make("p", {}, error.message)];
+    const parts = [make("p", {}, error.message.replace(/^(conllu:[0-9]+|sentence [0-9]+): /, ""))];
     if (error.conflict) {
       const items = eachConstraint({ ...FREE, ...error.conflict }, known, (m) => this.name(m));
       parts.push(make("p", {}, "Drop one of them, or leave all as it was:"));

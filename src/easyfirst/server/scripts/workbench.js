@@ -6,7 +6,7 @@ const LINES = 3000; // of CoNLL-U in one request
 
 class Workbench {
   constructor(main) {
-    Object.assign(this, JSON.parse(main.dataset.workbench)); // model, models, relations, maxWords
+    Object.assign(this, JSON.parse(main.dataset.workbench)); // the model, and the relations of all models
     this.form = main.querySelector("form.input");
     this.results = main.querySelector("#results");
     this.examples = main.querySelector(".examples");
@@ -48,11 +48,22 @@ class Workbench {
         this.open(example.elements.text.value, "text");
       });
     }
-    this.form.elements.model?.addEventListener("change", (event) => {
-      this.model = event.target.value;
-      this.relations = this.models[this.model];
-      if (text.value.trim()) this.form.requestSubmit();
+    if (Object.keys(this.models).length > 1) this.form.querySelector(".controls").append(this.modelMenu());
+  }
+
+  get relations() {
+    return this.models[this.model];
+  }
+
+  modelMenu() {
+    const menu = make("select", { autocomplete: "off" });
+    for (const name of Object.keys(this.models)) menu.append(make("option", { value: name }, name));
+    menu.value = this.model;
+    menu.addEventListener("change", () => {
+      this.model = menu.value;
+      if (this.items.length) this.start(this.form.elements.text.value, this.form.elements.kind.value);
     });
+    return make("label", {}, "Model ", menu);
   }
 
   open(text, kind) {
@@ -77,10 +88,9 @@ class Workbench {
 
   async post(body) {
     const headers = { "Content-Type": "application/json" };
-    const model = this.model ? { model: this.model } : {};
     let response;
     try {
-      response = await fetch("/parse", { method: "POST", headers, body: JSON.stringify({ ...body, ...model }) });
+      response = await fetch("/parse", { method: "POST", headers, body: JSON.stringify({ ...body, model: this.model }) });
     } catch {
       throw new Error("The server does not answer. Is it still running?");
     }
@@ -145,10 +155,11 @@ class Workbench {
   async show() {
     const items = this.ordered().slice(this.first, this.first + AT_ONCE);
     const sentences = await Promise.all(items.map((item) => this.draw(item, item.known)));
-    const hosts = items.map((item, i) => this.edit(item, sentences[i]));
+    const hosts = items.map(() => make("article"));
     this.count = make("p", { role: "status", id: "result", tabindex: -1 });
     const warnings = this.warnings.map((text) => make("p", { class: "error" }, `Warning: ${text}.`));
     this.results.replaceChildren(this.count, ...warnings, this.toolbar(), ...hosts, this.pager());
+    items.forEach((item, i) => this.edit(item, sentences[i], hosts[i]));
     this.tally();
   }
 
@@ -165,8 +176,8 @@ class Workbench {
     this.count.textContent = text;
   }
 
-  edit(item, sentence) {
-    const host = make("article", { class: item.done ? "is-done" : null });
+  edit(item, sentence, host) {
+    host.classList.toggle("is-done", item.done);
     const name = `sentence-${this.items.indexOf(item) + 1}`;
     const fetchAs = async (format) => (await this.draw(item, item.known, [format]))[format];
     item.editor = new Editor(host, sentence, {
@@ -179,7 +190,6 @@ class Workbench {
         this.next(item);
       },
     });
-    return host;
   }
 
   keep(item, { conllu, confidence }, known, done) {
