@@ -53,8 +53,8 @@ def serve_parser(
     queue: Queue | None = None,
     annotator: str = "",
 ) -> None:
-    """Serve the model in the directory ``path`` and ``others``, with a ``queue`` also its annotation, until a signal stops it.
-    ``opens_page``: whether to open a browser; None: on a terminal of a desktop."""
+    """Serve the model in the directory ``path``, and ``others``, until a signal stops it. With a ``queue``, serve its
+    annotation too. ``opens_page``: whether to open a browser; None: on a terminal of a desktop."""
     from easyfirst.server.app import create_app
     from easyfirst.server.running import address_of, run
 

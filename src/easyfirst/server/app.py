@@ -74,8 +74,8 @@ def create_app(
 
     ``facts`` are the answer to ``GET /model``. ``hosts`` and ``allowed_hosts`` are the host names that requests may use
     besides localhost and IP addresses; pages at ``allowed_hosts`` may use the server too. ``on_start`` is called when
-    the server is ready and handles signals. ``others`` are models that requests can name instead, with facts about them.
-    With a ``queue``, its sentences are annotated at ``/annotate``, where the page proposes the name of an
+    the server is ready and handles signals. ``others`` are models that requests can name instead, with facts about
+    them. With a ``queue``, its sentences are annotated at ``/annotate``, where the page proposes the name of an
     ``annotator``.
     """
     served = {name: (parser, facts), **(others or {})}

@@ -82,11 +82,11 @@ class Annotation {
   async edit(item) {
     this.item = item;
     const first = await this.parse(null);
-    const sentence = item.constraints ? await this.parse(item.constraints) : first;
+    const sentence = item.constraints ? await this.parse(item.constraints).catch(() => null) : first;
     const host = make("article", { class: item.status === "done" ? "is-done" : null });
     this.host.replaceWith(host);
     this.host = host;
-    this.editor = new Walk(host, sentence, {
+    this.editor = new Walk(host, sentence ?? first, {
       ask: (known) => this.parse(known),
       relations: this.relations,
       tools: [button("Skip", () => this.skip(), { "aria-keyshortcuts": "s" }), button("Previous sentence", () => this.back(), { "aria-keyshortcuts": "p" })],
@@ -95,6 +95,7 @@ class Annotation {
     });
     this.editor.first = first.words.map(({ head, relation }) => [head, relation]);
     this.editor.go();
+    if (!sentence) this.editor.say("The parser cannot complete the tree that was saved, so this is its own.");
     host.scrollIntoView({ block: "nearest" });
   }
 

@@ -29,6 +29,13 @@ class Walk extends Editor {
     for (const { id } of sentence.words) if (this.isSettled(id)) this.picture.words.get(id).classList.add("is-settled");
   }
 
+  choose(m) {
+    super.choose(m);
+    for (const [i, choice] of [...(this.panel?.querySelectorAll(".choices button") ?? [])].entries()) {
+      choice.prepend(make("kbd", {}, `${i + 1}`), " ");
+    }
+  }
+
   isSettled(m) {
     return m in this.known.heads && m in this.known.relations;
   }
