@@ -91,28 +91,28 @@ def annotate(
     check_output(str(out), names)
     given = open_inputs(names, None, source, encoding=encoding, quiet=quiet, column=column, id_column=id_column)
     path = find_model(model)
-    listening = bind(host, port)
-    parser = load_model(model, warns=not quiet)
-    if order is Order.doubtful:
-        check_calibrated(parser, model)
-    corpus = _read(parser, given, Settings(Target.conllu, source=source), n_threads, quiet=quiet)
-    if not corpus.items:
-        raise InputError("the input has no sentences to annotate; check the files")
-    store = Store(out, corpus)
-    if not quiet:
-        _welcome(store)
-    serve_parser(
-        parser,
-        path,
-        listening,
-        Limits(),
-        host=host,
-        allowed_hosts=allow_host or (),
-        opens_page=browser,
-        log_requests=log_requests,
-        queue=Queue(store, corpus.ordered(order)),
-        annotator=name,
-    )
+    with bind(host, port) as listening:
+        parser = load_model(model, warns=not quiet)
+        if order is Order.doubtful:
+            check_calibrated(parser, model)
+        corpus = _read(parser, given, Settings(Target.conllu, source=source), n_threads, quiet=quiet)
+        if not corpus.items:
+            raise InputError("the input has no sentences to annotate; check the files")
+        store = Store(out, corpus)
+        if not quiet:
+            _welcome(store)
+        serve_parser(
+            parser,
+            path,
+            listening,
+            Limits(),
+            host=host,
+            allowed_hosts=allow_host or (),
+            opens_page=browser,
+            log_requests=log_requests,
+            queue=Queue(store, corpus.ordered(order)),
+            annotator=name,
+        )
     progress = store.progress
     print(f"stopped: {progress.done} of {count(progress.total, 'sentence')} done")
 
