@@ -258,7 +258,9 @@ def main() -> None:
     arguments.add_argument("--sentences", type=int, default=300)
     arguments.add_argument("--seed", type=int, default=1)
     arguments.add_argument("--name", default="annotation", help="of the results file")
+    arguments.add_argument("--strategies", nargs="+", metavar="NAME", help="only these")
     options = arguments.parse_args()
+    strategies = [each for each in STRATEGIES if each.name in (options.strategies or [each.name])]
     parser = easyfirst.load(options.model)
     trees = [sentence for sentence in easyfirst.read_conllu(options.treebank) if is_tree(sentence)]
     sample = random.Random(options.seed).sample(trees, options.sentences)
@@ -277,7 +279,7 @@ def main() -> None:
         "wrong_heads": sum(right[0] != found[0] for right, found in pairs),
     }
     rows: list[dict[str, Any]] = []
-    for strategy in STRATEGIES:
+    for strategy in strategies:
         rows.append(simulate(parser, sentences, first, strategy))
         cells = [[value for key, value in row.items() if key != "cpu_seconds"] for row in rows]
         report.write(options.name, {**facts, "rows": rows}, HEADER, cells, quiet=True)

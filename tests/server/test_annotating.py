@@ -65,7 +65,7 @@ def test_sentences_come_in_the_order_of_their_doubt_and_are_saved(corpus: Path, 
         assert next_sentence(server)["number"] == second["number"]
         assert server.ask("GET", "/annotate").body.count(b"data-annotation=") == 1
     assert confidences == sorted(confidences)
-    saved = read_treebank(out, is_partial=True)  # as training does
+    saved = read_treebank(out, is_partial=True).sentences  # as training does
     assert [sentence.metadata["sent_id"] for sentence in saved] == ["corpus-1-1", "corpus-1-2", "corpus-1-3"]
     assert sorted(sentence.metadata[BY] for sentence in saved) == ["anna", "ben", "ben"]
     part = saved[second["number"] - 1]

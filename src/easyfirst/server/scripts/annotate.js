@@ -20,7 +20,7 @@ class Annotation {
     this.host = make("article", {});
     this.place.replaceChildren(facts, this.message, this.host);
     document.addEventListener("keydown", (event) => this.shortcut(event));
-    this.run(() => this.next(null));
+    this.move(() => this.next(null));
   }
 
   // ---- asking the server
@@ -52,10 +52,18 @@ class Annotation {
       this.message.hidden = true;
       await act();
     } catch (error) {
-      const again = button("Load the sentence again", () => this.run(() => this.open(this.item.number)));
+      const again = button("Load the sentence again", () => this.move(() => this.open(this.item.number)));
       this.message.replaceChildren(make("p", {}, error.message), ...(error.status === 409 ? [again] : []));
       this.message.hidden = false;
     }
+  }
+
+  // Go to another sentence. Keys that are pressed meanwhile do nothing.
+  async move(act) {
+    if (this.place.hasAttribute("aria-busy")) return;
+    this.place.setAttribute("aria-busy", true);
+    await this.run(act);
+    this.place.removeAttribute("aria-busy");
   }
 
   // ---- going through the sentences
@@ -91,7 +99,7 @@ class Annotation {
       relations: this.relations,
       tools: [button("Skip", () => this.skip(), { "aria-keyshortcuts": "s" }), button("Previous sentence", () => this.back(), { "aria-keyshortcuts": "p" })],
       changed: (tree, known) => this.item.status !== "done" && this.run(() => this.save("partial", tree, known)),
-      accepted: (tree, known) => this.run(() => this.accept(tree, known)),
+      accepted: (tree, known) => this.move(() => this.accept(tree, known)),
     });
     this.editor.first = first.words.map(({ head, relation }) => [head, relation]);
     this.editor.go();
@@ -104,7 +112,10 @@ class Annotation {
     const item = this.item;
     const checks = this.editor.checks(known);
     const save = async () => {
-      const columns = { heads: tree.words.map(({ head }) => head), relations: tree.words.map(({ relation }) => relation) };
+      const isKnown = (of, id) => status === "done" || id in of; // a head may be known without its relation
+      const heads = tree.words.map(({ id, head }) => (isKnown(known.heads, id) ? head : null));
+      const relations = tree.words.map(({ id, relation }) => (isKnown(known.relations, id) ? relation : null));
+      const columns = { heads, relations };
       const body = { annotator: this.name.value, status, ...columns, checks, revision: item.revision };
       const { revision, progress } = await this.fetch(`/annotate/sentences/${item.number}`, body);
       Object.assign(item, { revision, status });
@@ -121,7 +132,7 @@ class Annotation {
   }
 
   skip() {
-    return this.run(async () => {
+    return this.move(async () => {
       if (!this.item) return;
       await this.keepMarks();
       this.visited.push(this.item.number);
@@ -130,7 +141,7 @@ class Annotation {
   }
 
   back() {
-    return this.run(async () => {
+    return this.move(async () => {
       if (this.visited.length === 0) return;
       await this.keepMarks();
       await this.open(this.visited.pop());

@@ -126,6 +126,7 @@ class Walk extends Editor {
   }
 
   accept() {
+    if (this.host.hasAttribute("aria-busy")) return null; // the tree on the screen is not the last one
     if (this.hasWrong()) return this.apply(this.history.now, "Some arcs were said to be wrong, so the parser tried again.");
     const known = this.withMarks(this.history.now);
     return this.accepted(this.sentence, known);
@@ -135,7 +136,7 @@ class Walk extends Editor {
   checks(known) {
     const found = {};
     for (const { id, head, relation } of this.sentence.words) {
-      if (!(id in known.heads) || !(id in known.relations)) continue;
+      if (!(id in known.heads) && !(id in known.relations)) continue;
       const [firstHead, firstRelation] = this.first[id - 1];
       found[id] = head === firstHead && relation === firstRelation ? "seen" : "corrected";
     }
