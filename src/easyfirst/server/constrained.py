@@ -6,6 +6,7 @@ of work, sentences are prepared and parsed one by one, and each stops at a limit
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, TypeVar, cast
 
@@ -79,9 +80,9 @@ def _by_word(given: object) -> Any:
     for key, value in cast("dict[str, Any]", given).items():
         if not (key.isascii() and key.isdecimal() and len(key) <= 9):
             raise ValueError(f"{key!r} is not the number of a word")
-        if isinstance(value, bool):
-            raise ValueError(f"{key!r} has a boolean")
-        read[int(key)] = value
+        if isinstance(value, bool) or (isinstance(value, int | float) and value < 0):
+            raise ValueError(f"{key!r} has {json.dumps(value)}")
+        read[int(key)] = _whole(value)
     return read
 
 
@@ -92,7 +93,12 @@ def _integers(given: object) -> Any:
     for entry in cast("list[Any]", given):
         if not isinstance(entry, list) or any(isinstance(cell, bool) for cell in cast("list[Any]", entry)):
             raise ValueError(f"{entry!r} is not a list of numbers")
-    return cast("Any", given)
+    return [list(map(_whole, entry)) for entry in cast("list[list[Any]]", given)]
+
+
+def _whole(value: Any) -> Any:
+    """Return a number without a fraction as an integer, as JSON makes no difference between the two."""
+    return int(value) if isinstance(value, float) and value.is_integer() else value
 
 
 def constraints_dict(items: Sequence[Constraint]) -> dict[str, Any]:

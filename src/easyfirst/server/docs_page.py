@@ -84,5 +84,9 @@ def _draw_fact(key: str, value: object) -> str:
         )
     if isinstance(value, list):
         items = cast("list[object]", value)
-        return escape(", ".join(str(item) for item in items)) if items else "none"
+        if any(isinstance(item, dict) for item in items):
+            return "".join(_draw_fact(key, item) for item in items)
+        return escape(", ".join(map(str, items))) if items else "none"
+    if isinstance(value, int | float) and not isinstance(value, bool):
+        return f"{value:,}"
     return escape("unknown" if value is None else str(value))
