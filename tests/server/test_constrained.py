@@ -21,7 +21,7 @@ from easyfirst.constraints.time_limit import check_time, time_limit
 from easyfirst.errors import ConstraintError, EasyFirstError
 from easyfirst.parser import Parser, load
 from easyfirst.server.answers import Answerer
-from easyfirst.server.constrained import ConflictError, constraints_dict
+from easyfirst.server.constrained import CONSTRAINING, ConflictError, constraints_dict
 from easyfirst.server.limits import Limits, RefusedError
 from easyfirst.server.parse_request import read_request
 from easyfirst.text.steps import finish
@@ -53,7 +53,7 @@ def heads(sentence: dict[str, Any]) -> list[int]:
 def test_the_tree_obeys_the_constraints_or_the_conflict_is_one(data: st.DataObject) -> None:
     n = data.draw(st.integers(1, 7))
     word = st.integers(1, n)
-    asked = {
+    asked: dict[str, Any] = {
         "heads": data.draw(st.dictionaries(word.map(str), st.integers(0, n), max_size=2)),
         "relations": data.draw(st.dictionaries(word.map(str), st.sampled_from(PARSER.relations), max_size=1)),
         "forbidden": data.draw(st.lists(st.tuples(st.integers(0, n), word).map(list), max_size=3)),
@@ -189,7 +189,7 @@ def test_sentences_with_constraints_count_as_more_work_and_take_steps() -> None:
     free = read_request(json.dumps({"tokens": [SAW] * 20}).encode(), PARSER, limits)
     body = {"tokens": [SAW] * 20, "constraints": [{"heads": {"1": 2}}] * 20}
     known = read_request(json.dumps(body).encode(), PARSER, limits)
-    assert known.weight == 11 * free.weight
+    assert known.weight == (1 + CONSTRAINING) * free.weight
     assert sum(1 for _ in Answerer(PARSER, limits).steps(known)) > 20
 
 

@@ -209,7 +209,7 @@ def test_the_doubtful_words_come_in_the_order_of_the_derivation(page: Browser) -
         seen.append(page.evaluate(f"{EDITOR}.querySelector('.is-chosen').dataset.id"))
     n = len(set(seen))
     assert seen[n:] == seen[: 12 - n]  # around and around
-    step_of = f"(m) => Number({EDITOR}.querySelector(`.arc[data-modifier=\"${{m}}\"]`).dataset.step)"
+    step_of = f'(m) => Number({EDITOR}.querySelector(`.arc[data-modifier="${{m}}"]`).dataset.step)'
     found = page.evaluate(f"{json.dumps(seen[:n])}.map({step_of})")
     assert found == sorted(found)
 
@@ -319,7 +319,9 @@ def test_the_steps_are_folded_until_asked_for(saw: Browser) -> None:
     assert saw.evaluate(f"{EDITOR}.querySelector('.stepper')") is None
     saw.click(button("Steps"))
     saw.wait_for(f"{EDITOR}.querySelector('.stepper') !== null")
-    assert saw.evaluate(f"{EDITOR}.querySelector('.steps .legend').textContent").startswith("The number after the relation")
+    assert saw.evaluate(f"{EDITOR}.querySelector('.steps .legend').textContent").startswith(
+        "The number after the relation"
+    )
     assert saw.evaluate(f"{EDITOR}.querySelector('.now').textContent").startswith("Done after 7 steps.")
     saw.drag(word(7), word(4))
     saw.wait_for(f"{EDITOR}.querySelector('.is-fixed') !== null")

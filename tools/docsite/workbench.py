@@ -24,7 +24,10 @@ def main() -> None:
     if command is None:
         sys.exit("no Chromium is installed")
     server = [sys.executable, "-m", "easyfirst", "serve", "--port", "0", "--no-open"]
-    with subprocess.Popen(server, stdout=subprocess.PIPE, text=True) as process, tempfile.TemporaryDirectory() as folder:
+    with (
+        subprocess.Popen(server, stdout=subprocess.PIPE, text=True) as process,
+        tempfile.TemporaryDirectory() as folder,
+    ):
         assert process.stdout is not None
         address = process.stdout.readline().split(" at ")[1].split()[0]
         browser = Browser(command, Path(folder))
@@ -38,7 +41,9 @@ def main() -> None:
 
 def _picture(browser: Browser, address: str) -> bytes:
     browser.open(address, width=WIDTH, height=HEIGHT)
-    browser.evaluate(f"document.querySelector('textarea').value = {TEXT!r}; document.querySelector('textarea').rows = 2")
+    browser.evaluate(
+        f"document.querySelector('textarea').value = {TEXT!r}; document.querySelector('textarea').rows = 2"
+    )
     browser.evaluate("document.querySelector('form.input').requestSubmit()")
     browser.wait_for("document.querySelector('.editor svg') !== null && !document.querySelector('[aria-busy]')")
     browser.drag(WORD.format(7), WORD.format(4))

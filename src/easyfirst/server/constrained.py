@@ -1,7 +1,8 @@
 """Constraints in requests: read from JSON, checked within limits of number, length and time, and written as JSON.
 
-Checking can take longer than parsing, above all to name a conflict. So a sentence with constraints counts as many words
-of work, sentences are prepared and parsed one by one, and each stops at a limit of time.
+Checking can take longer than parsing, above all to name a conflict. So each word counts as many words of work: requests
+with more than some twenty words under constraints are large ones, which take turns with others (see ``batching``).
+Their sentences are prepared and parsed one by one, and each stops at a limit of time.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ from easyfirst.inputs import Prepared
 from easyfirst.server.limits import Limits, RefusedError
 from easyfirst.treebank.sentence import Sentence
 
-CONSTRAINING = 10  # the cost of parsing a word under constraints, relative to parsing it without
+CONSTRAINING = 50  # the cost of a word under constraints, at worst, relative to parsing it without
 MISC = "misc"  # the constraints are those in the column MISC
 KEYS = ("heads", "relations", "forbidden", "brackets")
 _EXAMPLE = 'as in {"heads": {"7": 2}, "relations": {"7": "obl"}, "forbidden": [[4, 7]], "brackets": [[3, 7]]}'
