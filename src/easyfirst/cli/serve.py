@@ -51,7 +51,7 @@ def serve(
         Option(
             min=0.01, max=86400, callback=_number, help="The maximum time for the constraints on a sentence in seconds."
         ),
-    ] = 1.0,
+    ] = 2.0,
     max_waiting: Annotated[int, Option(min=1, help="The maximum number of waiting requests; others get a 503.")] = 256,
     timeout: Annotated[
         float, Option(min=0.1, max=86400, callback=_number, help="The maximum time of a request in seconds.")

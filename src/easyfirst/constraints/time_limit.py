@@ -1,13 +1,14 @@
 """A limit on the time that constraints may take, for a server that must answer others too.
 
 Most constraints are checked in no time. Forbidden arcs and fixed relations can need the chart of
-:mod:`easyfirst.constraints.chart` at every step, and naming a conflict checks many subsets. Both stop at the limit.
+:mod:`easyfirst.constraints.chart` at every step, and naming a conflict checks many subsets. Both stop at the limit, and
+so does parsing under constraints.
 """
 
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
+from collections.abc import Generator
 from contextlib import contextmanager
 from contextvars import ContextVar
 
@@ -17,7 +18,7 @@ _END: ContextVar[tuple[float, float] | None] = ContextVar("end", default=None)  
 
 
 @contextmanager
-def time_limit(seconds: float) -> Iterator[None]:
+def time_limit(seconds: float) -> Generator[None, None, None]:
     """Raise a :class:`ConstraintError` if the constraints within this context take longer than this."""
     token = _END.set((time.monotonic() + seconds, seconds))
     try:

@@ -1,11 +1,13 @@
 """Constraints in requests: read from JSON, checked within limits of number, length and time, and written as JSON.
 
-Checking can take longer than parsing, above all to name a conflict. So a sentence with constraints counts as many words
-of work, sentences are prepared and parsed one by one, and each stops at a limit of time.
+Checking can take longer than parsing, above all to name a conflict. So each word counts as many words of work: requests
+with more than some twenty words under constraints are large ones, which take turns with others (see ``batching``).
+Their sentences are prepared and parsed one by one, and each stops at a limit of time.
 """
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, TypeVar, cast
 
@@ -18,7 +20,7 @@ from easyfirst.inputs import Prepared
 from easyfirst.server.limits import Limits, RefusedError
 from easyfirst.treebank.sentence import Sentence
 
-CONSTRAINING = 10  # the cost of parsing a word under constraints, relative to parsing it without
+CONSTRAINING = 50  # the cost of a word under constraints, at worst, relative to parsing it without
 MISC = "misc"  # the constraints are those in the column MISC
 KEYS = ("heads", "relations", "forbidden", "brackets")
 _EXAMPLE = 'as in {"heads": {"7": 2}, "relations": {"7": "obl"}, "forbidden": [[4, 7]], "brackets": [[3, 7]]}'
@@ -79,9 +81,9 @@ def _by_word(given: object) -> Any:
     for key, value in cast("dict[str, Any]", given).items():
         if not (key.isascii() and key.isdecimal() and len(key) <= 9):
             raise ValueError(f"{key!r} is not the number of a word")
-        if isinstance(value, bool):
-            raise ValueError(f"{key!r} has a boolean")
-        read[int(key)] = value
+        if isinstance(value, bool) or (isinstance(value, int | float) and value < 0):
+            raise ValueError(f"{key!r} has {json.dumps(value)}")
+        read[int(key)] = _whole(value)
     return read
 
 
@@ -92,7 +94,12 @@ def _integers(given: object) -> Any:
     for entry in cast("list[Any]", given):
         if not isinstance(entry, list) or any(isinstance(cell, bool) for cell in cast("list[Any]", entry)):
             raise ValueError(f"{entry!r} is not a list of numbers")
-    return cast("Any", given)
+    return [list(map(_whole, entry)) for entry in cast("list[list[Any]]", given)]
+
+
+def _whole(value: Any) -> Any:
+    """Return a number without a fraction as an integer, as JSON makes no difference between the two."""
+    return int(value) if isinstance(value, float) and value.is_integer() else value
 
 
 def constraints_dict(items: Sequence[Constraint]) -> dict[str, Any]:

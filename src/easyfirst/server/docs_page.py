@@ -83,6 +83,10 @@ def _draw_fact(key: str, value: object) -> str:
             "details", element("summary", f"{len(value)} values of {escape(key.replace('_', ' '))}") + inside
         )
     if isinstance(value, list):
-        items = cast("list[object]", value)
-        return escape(", ".join(str(item) for item in items)) if items else "none"
+        items = cast("list[Any]", value)
+        if any(isinstance(item, dict) for item in items):
+            return "".join(_draw_fact(key, item) for item in items)
+        return escape(", ".join(map(str, items))) if items else "none"
+    if isinstance(value, int | float) and not isinstance(value, bool):
+        return f"{value:,}"
     return escape("unknown" if value is None else str(value))

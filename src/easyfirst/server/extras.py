@@ -51,7 +51,7 @@ class Extras:
         """Read and remove the keys ``include``, ``width``, ``show`` and ``first`` of a request."""
         names, width, show = values.pop("include", []), values.pop("width", WIDTH), values.pop("show", None)
         first = values.pop("first", 1)
-        if isinstance(first, bool) or not isinstance(first, int) or not 1 <= first <= MAX_FIRST:
+        if isinstance(first, bool) or first not in range(1, MAX_FIRST + 1):
             raise RefusedError(f"first must be a whole number from 1 to {MAX_FIRST:,}")
         if not isinstance(names, list) or any(name not in NAMES for name in cast("list[Any]", names)):
             raise RefusedError(f"include must be a list of some of {', '.join(NAMES)}")
@@ -63,7 +63,7 @@ class Extras:
             read_columns("none" if show is None else show)
         except InputError as error:
             raise RefusedError(f"show cannot be read: {error}") from None
-        return cls(tuple(dict.fromkeys(cast("list[str]", names))), width, show, first)
+        return cls(tuple(dict.fromkeys(cast("list[str]", names))), width, show, int(first))
 
     def of(self, found: Parse | Explanation, number: int) -> dict[str, Any]:
         """Return the values for a sentence, given its number in the response."""

@@ -25,7 +25,6 @@ from easyfirst.server.extras import PLAIN, Extras
 from easyfirst.server.limits import Limits, RefusedError
 from easyfirst.text.steps import Steps
 from easyfirst.treebank.conllu import ConlluReader
-from easyfirst.treebank.sentence import Sentence
 
 KEYS = ("text", "sentences", "tokens", "conllu")
 MORE = ("constraints", "include", "width", "show", "first", "model")
@@ -44,7 +43,7 @@ class ParseRequest:
     one_sentence: bool = False  # whether each text is one sentence
     sentences: tuple[Any, ...] = ()  # lists of words, which are checked when their turn comes
     conllu: str | None = None  # sentences in CoNLL-U, which are read when their turn comes
-    constraints: Any = None  # on the sentences: a list, or MISC; they are read when their turn comes
+    constraints: object = None  # on the sentences: a list, or MISC; they are read when their turn comes
     extras: Extras = PLAIN
     model: str | None = None  # the name of the model, if it is not the first one
     max_explained: int = 0  # the most words to explain: as many sentences from the first on as fit
@@ -54,9 +53,10 @@ class ParseRequest:
     def weight(self) -> int:
         """The work, measured in parsed words."""
         n_words = sum(map(_count, self.sentences)) + sum(map(_estimate, self.texts)) + _count_rows(self.conllu)
-        n_constrained = n_words if self.constraints == MISC else 0
-        if isinstance(self.constraints, list):
-            given = cast("list[Any]", self.constraints)
+        asked = self.constraints
+        n_constrained = n_words if asked == MISC else 0
+        if isinstance(asked, list):
+            given = cast("list[Any]", asked)
             pairs = zip(self.sentences, given, strict=False)
             n_constrained = sum(_count(words) for words, known in pairs if known is not None)
             n_constrained += n_words if self.conllu is not None and any(each is not None for each in given) else 0
@@ -152,7 +152,7 @@ def request_conllu(text: object, limits: Limits) -> ParseRequest:
 
 def prepare_words(request: ParseRequest, parser: Parser, limits: Limits) -> Steps[list[Prepared]]:
     """Check the sentences of a request in words. Each sentence with constraints takes a step."""
-    items = request.sentences
+    items: Sequence[Any] = request.sentences
     if request.conllu is not None:
         items = tuple(ConlluReader(BytesIO(request.conllu.encode(errors="replace")), "conllu"))
         check_words(sum(map(len, items)), limits)
@@ -164,7 +164,7 @@ def prepare_words(request: ParseRequest, parser: Parser, limits: Limits) -> Step
         name, is_constrained = f"sentence {number}", asked is not None and asked[number - 1] is not None
         if is_constrained:
             yield
-            check_constrained(len(item) if isinstance(item, Sentence) else _count(item), number, limits)
+            check_constrained(len(item) if request.conllu is not None else _count(item), number, limits)
         each = prepare_one(checked, number, limits) if is_constrained else next(checked)
         sentence = each.sentence
         check_length(len(sentence), name, limits)

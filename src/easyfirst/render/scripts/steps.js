@@ -39,8 +39,8 @@ class Stepper {
   }
 
   build(section) {
-    const name = section.querySelector("svg title").id; // tree-3-title
-    const [slider, pending, others] = ["step", "pending", "others"].map((part) => name.replace("title", part));
+    const n = section.getAttribute("aria-labelledby").replace("name-", "");
+    const [slider, pending, others] = ["step", "pending", "others"].map((part) => `${part}-${n}`);
     this.slider = make("input", { type: "range", id: slider, min: 0, max: this.last, step: 1, autocomplete: "off" });
     this.back = make("button", { type: "button" }, "Back");
     this.forward = make("button", { type: "button" }, "Forward");

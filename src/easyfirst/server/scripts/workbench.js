@@ -139,7 +139,9 @@ class Workbench {
   async draw(item, known, include = ["alternatives", "html", "conllu"]) {
     const show = ["lemma", "upos"].filter((name) => this.shown[name]).join() || "none";
     const width = Math.max(Math.min(this.results.clientWidth, 1400), 240);
-    const body = { conllu: item.source, constraints: [known], include, width, show, first: this.items.indexOf(item) + 1 };
+    const isFree = !item.known && [known?.heads, known?.relations, known?.forbidden, known?.brackets]
+      .every((each) => Object.keys(each ?? {}).length === 0);
+    const body = { conllu: item.source, constraints: [isFree ? null : known], include, width, show, first: this.items.indexOf(item) + 1 };
     const { sentences: [sentence] } = await this.post(body);
     return sentence;
   }
