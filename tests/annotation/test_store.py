@@ -15,6 +15,7 @@ from easyfirst.errors import DataError
 from easyfirst.treebank.conllu import ConlluReader, read_conllu
 from easyfirst.treebank.tree import check_known_arcs, check_tree
 from tests.annotation.corpora import WORDS, conllu, corpus_of, done, partial, save, small_corpus
+from tests.kills import kills
 
 
 def test_the_file_has_the_annotated_sentences_in_the_order_of_the_corpus(tmp_path: Path) -> None:
@@ -186,3 +187,17 @@ def test_what_was_saved_survives_a_kill(tmp_path: Path, n_saved: int) -> None:
     for sentence in ConlluReader(BytesIO(out.read_bytes()), "out"):
         check_tree(sentence)
         assert Status(sentence.metadata[STATUS]) is Status.done
+
+
+def test_a_save_that_is_killed_anywhere_loses_nothing(tmp_path: Path) -> None:
+    out, corpus = tmp_path / "out.conllu", small_corpus()
+    save(Store(out, corpus), 1, done(corpus, 1))
+    before = out.read_bytes()
+    n_kills = n_saved = 0
+    for _ in kills(lambda: save(Store(out, corpus), 2, done(corpus, 2)), tmp_path, lambda: out.write_bytes(before)):
+        again = Store(out, corpus)
+        assert again.is_done(1)
+        n_kills += 1
+        n_saved += again.is_done(2)
+        assert again.progress.done == len(list(read_conllu(out))) == 1 + again.is_done(2)
+    assert 0 < n_saved < n_kills

@@ -17,7 +17,6 @@ from tests.server.annotators import TOKENS, annotating, save
 
 pytestmark = pytest.mark.skipif(find_browser() is None, reason="no Chromium is installed")
 
-CODES = {"Enter": 13, "Backspace": 8, "Escape": 27, "ArrowLeft": 37, "ArrowRight": 39}
 IS_READY = "document.activeElement?.classList.contains('word') && !document.querySelector('[aria-busy]')"
 
 
@@ -32,11 +31,7 @@ def press(browser: Browser, *keys: str) -> None:
     """Press keys one after the other, each when the page is ready for it."""
     for key in keys:
         browser.wait_for(IS_READY)
-        code = CODES.get(key) or ord(key.upper())
-        text = {"text": "\r" if key == "Enter" else key} if len(key) == 1 or key == "Enter" else {}
-        for kind in ("keyDown" if text else "rawKeyDown", "keyUp"):
-            more = text if kind == "keyDown" else {}
-            browser.call("Input.dispatchKeyEvent", type=kind, key=key, windowsVirtualKeyCode=code, **more)
+        browser.press(key)
 
 
 def read_state(browser: Browser) -> str:
