@@ -48,7 +48,7 @@ def _picture(browser: Browser, address: str) -> bytes:
     browser.wait_for("document.querySelector('.editor svg') !== null && !document.querySelector('[aria-busy]')")
     browser.drag(WORD.format(7), WORD.format(4))
     browser.wait_for("document.querySelector('.editor .is-fixed') !== null")
-    browser.click(WORD.format(14))
+    browser.click(WORD.format(12))
     browser.evaluate("scrollTo(0, 0)")
     return browser.screenshot()
 
