@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 
-PATIENCE = 600.0
+PATIENCE = 60.0
 """Seconds after which a process counts as hung. No test measures speed: a busy machine is never this slow."""
 
 

@@ -15,6 +15,11 @@ from typing import Any
 from tests.patience import PATIENCE, wait_until
 
 NAMES = ("chromium", "chromium-browser", "google-chrome", "chrome")
+KEYS = {
+    **{"ArrowLeft": 37, "ArrowRight": 39, "Home": 36, "End": 35, "Tab": 9},
+    **{"Enter": 13, "Escape": 27, "Backspace": 8},
+}
+CONTROL = 2  # the modifier
 FLAGS = (
     "--headless",
     "--no-sandbox",
@@ -103,11 +108,41 @@ class Browser:
         assert "exceptionDetails" not in result, result["exceptionDetails"]
         return result["result"].get("value")
 
-    def press(self, key: str) -> None:
-        code = {"ArrowLeft": 37, "ArrowRight": 39, "Home": 36, "End": 35, "Tab": 9, "Enter": 13}[key]
-        text = {"text": "\r"} if key == "Enter" else {}
+    def press(self, key: str, *, control: bool = False) -> None:
+        """Press a key: a character, or one with a name."""
+        code = KEYS.get(key) or ord(key.upper())
+        text = {"text": "\r"} if key == "Enter" else {"text": key} if key not in KEYS else {}
+        text = {} if control else text
         for kind, more in (("keyDown" if text else "rawKeyDown", text), ("keyUp", {})):
-            self.call("Input.dispatchKeyEvent", type=kind, key=key, code=key, windowsVirtualKeyCode=code, **more)
+            facts = {"key": key, "code": key, "windowsVirtualKeyCode": code, "modifiers": CONTROL * control}
+            self.call("Input.dispatchKeyEvent", type=kind, **facts, **more)
+
+    def place(self, element: str) -> tuple[float, float]:
+        """Scroll to an element, given by an expression, and return its middle."""
+        middle = "const box = found.getBoundingClientRect(); return [box.x + box.width / 2, box.y + box.height / 2];"
+        x, y = self.evaluate(
+            f"(() => {{ const found = {element}; found.scrollIntoView({{block: 'center'}}); {middle} }})()"
+        )
+        return x, y
+
+    def click(self, element: str) -> None:
+        """Click the middle of an element."""
+        x, y = self.place(element)
+        for kind in ("mouseMoved", "mousePressed", "mouseReleased"):
+            self._mouse(kind, x, y)
+
+    def drag(self, element: str, goal: str) -> None:
+        """Drag the middle of an element to that of another."""
+        (x, y), (to_x, to_y) = self.place(element), self.place(goal)
+        self._mouse("mouseMoved", x, y)
+        self._mouse("mousePressed", x, y)
+        for step in range(1, 5):
+            self._mouse("mouseMoved", x + (to_x - x) * step / 4, y + (to_y - y) * step / 4, buttons=1)
+        self._mouse("mouseReleased", to_x, to_y)
+
+    def _mouse(self, kind: str, x: float, y: float, *, buttons: int = 0) -> None:
+        button = {} if kind == "mouseMoved" and not buttons else {"button": "left", "clickCount": 1}
+        self.call("Input.dispatchMouseEvent", type=kind, x=x, y=y, buttons=buttons, **button)
 
     def type(self, text: str) -> None:
         """Insert a text at the cursor."""

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from easyfirst.render.drawing import Drawing
-from easyfirst.render.html import draw_html
+from easyfirst.render.html import FOLDED_AFTER, draw_html
 from easyfirst.render.svg import draw_svg
 from tests.render.browser import Browser, find_browser
 from tests.render.drawings import FOX, HEBREW, NASTY
@@ -23,7 +23,7 @@ LISTED = (
     f"{PENDING}.filter(item => item.offsetParent).map(item => item.innerText.replace(/\\s+/g, ' ').trim()).join(', ')"
 )
 NOW = "document.querySelector('.now').textContent.replace(/[\\u2068\\u2069]/g, '')"
-SLIDER = "document.querySelector('input')"
+SLIDER = "document.querySelector('input[type=range]')"
 
 
 @pytest.fixture(scope="module")
@@ -36,7 +36,7 @@ def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Browser]:
 @pytest.fixture
 def page(browser: Browser, tmp_path: Path) -> Browser:
     path = tmp_path / "trees.html"
-    path.write_text(draw_html([FOX, HEBREW]), encoding="utf-8")
+    path.write_text(draw_html([FOX, HEBREW], shows_steps=True), encoding="utf-8")
     browser.open(path)
     return browser
 
@@ -77,7 +77,7 @@ def test_the_keyboard_moves_the_slider_and_the_list_shrinks(page: Browser) -> No
 def test_runners_up_change_with_the_step(browser: Browser, tmp_path: Path) -> None:
     notes = [["one", "two"], ["three"], [], [], []]
     path = tmp_path / "steps.html"
-    path.write_text(draw_html([replace(FOX, notes=notes)]), encoding="utf-8")
+    path.write_text(draw_html([replace(FOX, notes=notes)], shows_steps=True), encoding="utf-8")
     browser.open(path)
     others = "[...document.querySelectorAll('.others li')].map(item => item.textContent).join(', ')"
     title = "document.querySelector('#others-1').offsetParent !== null"
@@ -105,7 +105,9 @@ def test_buttons_step_too_and_stop_at_the_ends(page: Browser) -> None:
 
 def test_each_sentence_has_a_slider_of_its_own(page: Browser) -> None:
     page.evaluate("document.querySelectorAll('button')[2].click()")
-    assert page.evaluate("[...document.querySelectorAll('input')].map(slider => slider.value).join()") == "5,4"
+    assert (
+        page.evaluate("[...document.querySelectorAll('input[type=range]')].map(slider => slider.value).join()") == "5,4"
+    )
     assert page.evaluate(SHOWN) == "1 2 3 4 5"
 
 
@@ -118,6 +120,49 @@ def test_screen_readers_find_names_for_all(page: Browser) -> None:
     assert ("region", "fox-1") in named
     images = [name for role, name in named if role in ("image", "img")]
     assert any("apples 5: obj of likes 4" in name for name in images)
+
+
+def test_steps_are_folded_until_asked_for(browser: Browser, tmp_path: Path) -> None:
+    path = tmp_path / "trees.html"
+    path.write_text(draw_html([FOX, HEBREW]), encoding="utf-8")
+    browser.open(path)
+    assert browser.evaluate(f"{SLIDER} === null")
+    browser.click("document.querySelector('.steps summary')")
+    browser.wait_for(f"{SLIDER} !== null")
+    browser.evaluate(f"{SLIDER}.focus()")
+    browser.press("Home")
+    assert browser.evaluate(SHOWN) == ""
+    browser.click("document.querySelector('.steps summary')")
+    browser.wait_for(f"{SHOWN} === '1 2 3 4 5'")
+    assert browser.complaints == []
+
+
+def test_switches_hide_parts_of_all_pictures(page: Browser) -> None:
+    for name, part in (("Tags", ".tag"), ("Step numbers", ".step")):
+        shown = (
+            f"[...document.querySelectorAll('svg {part}')].filter((each) => each.getBoundingClientRect().width).length"
+        )
+        assert page.evaluate(shown) > 0
+        page.click(f"[...document.querySelectorAll('.switch')].find((each) => each.textContent.includes('{name}'))")
+        assert page.evaluate(shown) == 0
+    punctuation = "document.querySelectorAll('section')[1].querySelectorAll('.is-punctuation .line')"
+    shown = f"[...{punctuation}].filter((each) => each.getBoundingClientRect().width).length"
+    assert page.evaluate(shown) == 2
+    page.click("[...document.querySelectorAll('.switch')].find((each) => each.textContent.includes('Punctuation'))")
+    assert page.evaluate(shown) == 0
+    assert page.complaints == []
+
+
+def test_a_long_page_folds_its_sentences(browser: Browser, tmp_path: Path) -> None:
+    path = tmp_path / "trees.html"
+    path.write_text(draw_html([FOX] * (FOLDED_AFTER + 2)), encoding="utf-8")
+    browser.open(path)
+    folded = "document.querySelectorAll('details.sentence')"
+    assert browser.evaluate(f"{folded}.length") == 2
+    assert browser.evaluate(f"{folded}[1].querySelector('svg').checkVisibility()") is False
+    browser.click(f"{folded}[1].querySelector('summary')")
+    assert browser.evaluate(f"{folded}[1].querySelector('svg').checkVisibility()") is True
+    assert browser.complaints == []
 
 
 def test_no_request_leaves_the_page(page: Browser) -> None:

@@ -50,6 +50,29 @@ def test_parse(server: Server, parser: Parser) -> None:
     assert [word["form"] for word in sentence["words"]] == ["猫", "👍🏽"]
 
 
+def test_browsers_get_a_page_about_the_model(server: Server) -> None:
+    accept = "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8"
+    answer = server.ask("GET", "/model", headers={"Accept": accept})
+    assert answer.headers["Content-Type"] == "text/html; charset=utf-8"
+    assert "<h1>The model whole</h1>" in answer.body.decode()
+    for accept in ("application/json", "*/*", "application/json, text/html"):
+        assert server.ask("GET", "/model", headers={"Accept": accept}).headers["Content-Type"] == "application/json"
+
+
+def test_another_model(model: Path, tagged_model: Path) -> None:
+    with running(model, "--also", str(tagged_model)) as server:
+        body = {"tokens": [[["a", "X"], ["b", "X"]]]}
+        for name, asked in (
+            ("whole", body),
+            ("whole", {**body, "model": "whole"}),
+            ("xpos", {**body, "model": "xpos"}),
+        ):
+            answer = server.parse(asked)
+            assert (answer.status, answer.json["model"]["name"]) == (200, name)
+        assert server.parse({"text": "a", "model": "xpos"}).status == 422
+        assert "The model xpos" in server.ask("GET", "/model", headers={"Accept": "text/html"}).body.decode()
+
+
 def test_health_and_model(server: Server, model: Path) -> None:
     health = {"status": "ok", "model": "whole", "easyfirst_version": __version__, "waiting": 0}
     assert server.ask("GET", "/health").json == health
@@ -67,7 +90,7 @@ def test_health_and_model(server: Server, model: Path) -> None:
         (b'{"text": "\\ud800"}', 400, "half of a pair of surrogates is no character"),
         (b"[" * 20_000, 400, "the body is not JSON"),
         (b"[]", 422, "the body is a list; send an object"),
-        (b"{}", 422, "give one of text, sentences and tokens, not none"),
+        (b"{}", 422, "give one of text, sentences, tokens and conllu, not none"),
         (b'{"text": "a", "tokens": []}', 422, "not text and tokens"),
         (b'{"txt": "a"}', 422, "unknown key 'txt'"),
         (b'{"text": null}', 422, "text is null; give a string"),
@@ -200,7 +223,7 @@ def test_a_model_that_needs_tags(tagged_model: Path) -> None:
         answer = server.parse({"tokens": [[["A", "DT"], ["fox", "NN"]]]})
         assert [word["xpos"] for word in answer.json["sentences"][0]["words"]] == ["DT", "NN"]
         page = server.ask("GET", "/").body.decode()
-        assert page.count("<option ") == 1
+        assert page.count("<option ") == 2
         answer = server.ask("POST", "/", b"text=A+fox&kind=tokens")
         assert (answer.status, "needs XPOS tags" in answer.body.decode()) == (422, True)
 

@@ -30,11 +30,13 @@ def here(code: str, server: Server) -> str:
 
 
 def test_the_python_example(server: Server) -> None:
-    [code] = [code for language, code in BLOCKS if language == "python"]
+    code = "".join(code for language, code in BLOCKS if language == "python")
     command = [sys.executable, "-W", "error", "-c", here(code, server)]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert (done.returncode, done.stderr) == (0, "")
     assert done.stdout.startswith("whole\n1 ")
+    assert "\n4 ['head']\nsentence 1: these cannot hold together: 4 'man' has the head 7" in done.stdout
+    assert "\n1 {'4': 7, '7': 4}\n" in done.stdout
 
 
 @pytest.mark.skipif(shutil.which("curl") is None, reason="curl is not installed")
@@ -46,7 +48,7 @@ def test_the_shell_example(server: Server) -> None:
 
 def test_the_bodies_it_shows(server: Server) -> None:
     bodies = re.findall(r"^\| `\w+` \|.*\| `(\{.*\})` \|$", TEXT, re.MULTILINE)
-    assert len(bodies) == 3
+    assert len(bodies) == 4
     assert {server.parse(body.encode()).status for body in bodies} == {200}
 
 

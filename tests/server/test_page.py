@@ -36,7 +36,7 @@ def parsed(*forms: str, calibration: Calibration | None = None) -> Answer:
 
 def test_a_form_as_browsers_send_it(parser: Parser) -> None:
     form = Form.of(parser)
-    assert (form.kinds, form.kind) == (("text", "lines", "tokens"), "text")
+    assert (form.kinds, form.kind) == (("text", "lines", "tokens", "conllu"), "text")
     assert read_form(b"text=a%0D%0A%C3%BC+b&kind=lines", form) == Form(form.kinds, "lines", "a\nü b")
     assert read_form(b"", form) == form
     for body in (b"text=%FF", b"text=\xfc", b"&".join([b"text=a"] * 11), b"text=a&kind=magic"):
@@ -66,7 +66,7 @@ def test_runners_up_are_on_the_page(server: Server, parser: Parser) -> None:
     assert notes is not None
     assert sum(map(len, notes)) >= 2 * (1 + 3)
     for note in (note for of_word in notes for note in of_word):
-        assert f"<bdi>{escape(note.partition('  ')[2])}" in re.sub(r"<bdi>-?[0-9.]+  ", "<bdi>", page)
+        assert f"<li>{escape(note.partition('  ')[2])}" in re.sub(r"<li>-?[0-9.]+  ", "<li>", page)
     assert page.count(": chosen<") == 2
     assert "Runners-up are shown for" not in page
     assert "Margin of the relation" in page
@@ -113,7 +113,7 @@ def test_confidences_are_shown_where_the_model_gives_them() -> None:
         "Confidence of head and relation",
         f"{confidence.arcs[1]:.3f}",
         f"{confidence.labels[1]:.3f}",
-        f"confidence {per_cent(confidence.arcs[1])}",
+        f"<td>{per_cent(confidence.arcs[1])}</td>",
     ):
         assert text in page
 
@@ -134,9 +134,11 @@ def test_typing_and_stepping_through_with_the_keyboard_alone(browser: Browser, s
         browser.press("Tab")
     assert browser.evaluate("document.activeElement.textContent") == "Parse"
     browser.press("Enter")
-    browser.wait_for("document.readyState === 'complete' && document.querySelector('main svg') !== null")
+    browser.wait_for("document.querySelector('.editor svg') !== null && !document.querySelector('[aria-busy]')")
     assert browser.evaluate("document.querySelector('textarea').value") == f"A fox {NASTY}"
-    slider = "document.querySelector('section input')"
+    slider = "document.querySelector('section input[type=range]')"
+    browser.click("document.querySelector('.steps summary')")
+    browser.wait_for(f"{slider} !== null")
     last = int(browser.evaluate(f"{slider}.max"))
     arcs = f"[...{slider}.closest('section').querySelectorAll('.arc')]"  # a sentence of one word has no slider
     shown = f"{arcs}.filter(arc => !arc.hasAttribute('hidden')).length"
@@ -155,7 +157,9 @@ def test_screen_readers_find_names_for_all(browser: Browser, server: Server) -> 
     browser.open(server.address)
     browser.evaluate("document.querySelector('textarea').value = 'A fox jumps.'")
     browser.evaluate("document.querySelector('form').requestSubmit()")
-    browser.wait_for("document.readyState === 'complete' && document.querySelector('main svg') !== null")
+    browser.wait_for("document.querySelector('.editor svg') !== null && !document.querySelector('[aria-busy]')")
+    browser.click("document.querySelector('.steps summary')")
+    browser.wait_for("document.querySelector('section input[type=range]') !== null")
     browser.call("Accessibility.enable")
     nodes = browser.call("Accessibility.getFullAXTree")["nodes"]
     named = {(node["role"]["value"], node.get("name", {}).get("value")) for node in nodes if not node["ignored"]}
@@ -165,7 +169,23 @@ def test_screen_readers_find_names_for_all(browser: Browser, server: Server) -> 
     assert ("combobox", "Input") in named
     assert ("button", "Parse") in named
     assert ("slider", "Step") in named
-    assert "sentence" in browser.evaluate("document.title")
+
+
+@in_browser
+def test_without_scripts_the_page_is_a_form_and_pictures(browser: Browser, server: Server) -> None:
+    browser.call("Emulation.setScriptExecutionDisabled", value=True)
+    try:
+        browser.open(server.address)
+        browser.click("document.querySelector('.examples button')")
+        browser.wait_for("document.readyState === 'complete' && document.querySelector('main section svg') !== null")
+        assert "telescope" in browser.evaluate("document.querySelector('main').innerText")
+        assert browser.evaluate("document.querySelector('.editor')") is None
+        browser.click("document.querySelector('.steps summary')")
+        browser.wait_for("document.querySelector('.steps table').checkVisibility()")
+        assert "sentence" in browser.evaluate("document.title")
+        assert browser.complaints == []
+    finally:
+        browser.call("Emulation.setScriptExecutionDisabled", value=False)
 
 
 @in_browser

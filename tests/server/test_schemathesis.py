@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -21,7 +22,10 @@ def test_the_api_keeps_to_its_description(server: Server, tmp_path: Path) -> Non
     options = ["--max-examples", "40", "--seed", "1", "--suppress-health-check", "all", "--no-color"]
     options += ["--request-timeout", str(PATIENCE)]
     command = [sys.executable, "-m", "schemathesis.cli", "run", address, *options]
-    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=PATIENCE, check=False)
+    environment = {**os.environ, "SCHEMATHESIS_HOOKS": "schemathesis_hooks", "PYTHONPATH": str(Path(__file__).parent)}
+    done = subprocess.run(
+        command, cwd=tmp_path, env=environment, capture_output=True, text=True, timeout=PATIENCE, check=False
+    )
     assert done.returncode == 0, done.stdout[-5000:]
     assert "Tested: 3" in done.stdout
     assert server.ask("GET", "/health").json["waiting"] == 0

@@ -17,6 +17,7 @@ import typer
 from typer.core import TyperGroup
 
 from easyfirst import __version__
+from easyfirst.cli.annotate import annotate
 from easyfirst.cli.calibrate import calibrate
 from easyfirst.cli.combine import combine, pack
 from easyfirst.cli.convert import convert
@@ -142,7 +143,7 @@ def build_app() -> typer.Typer:
         pretty_exceptions_enable=False,
         context_settings={"help_option_names": ["-h", "--help"]},
     )
-    first = (parse, train, evaluate, explain, render, convert, serve)
+    first = (parse, train, evaluate, explain, render, convert, serve, annotate)
     for verb in (*first, calibrate, combine, info, models, pack, package, similar, vectors):
         app.command()(verb)
     return app

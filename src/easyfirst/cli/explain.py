@@ -98,7 +98,7 @@ def explain(
 def _pieces(explanations: Iterable[Explanation], target: View, width: int | None) -> Iterator[bytes]:
     """Yield the output piece by piece."""
     if target is View.html:
-        parts = html_parts((found.drawing() for found in explanations), title="Derivations")
+        parts = html_parts((found.drawing() for found in explanations), title="Derivations", shows_steps=True)
         yield from (part.encode(errors="replace") for part in parts)
     elif target is View.json:
         yield from (json_line(identity(found.parse) | found.to_dict()) for found in explanations)

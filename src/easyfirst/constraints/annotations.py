@@ -33,6 +33,23 @@ def constraints_of(sentence: Sentence, *, misc: bool = True, heads: bool = False
     return Constraints(tuple(dict.fromkeys(items))) if items else None
 
 
+def constraint_entries(constraints: Constraints, n_words: int) -> list[dict[str, str | None]]:
+    """Return the MISC entries that :func:`constraints_of` reads as these constraints, for each word of a sentence. Keys
+    that a word does not need are None, which removes them. A bracket is written to the line of its first word."""
+    values: list[dict[str, list[str]]] = [{key: [] for key in _READERS} for _ in range(n_words)]
+    for item in constraints.items:
+        match item:
+            case FixedHead(modifier=m, head=h):
+                values[m - 1][FIXED_HEAD] = [str(h)]
+            case FixedRelation(modifier=m, relation=relation):
+                values[m - 1][FIXED_RELATION] = [relation]
+            case ForbiddenArc(head=h, modifier=m, relation=relation):
+                values[m - 1][FORBIDDEN].append(f"{h}" if relation is None else f"{h}:{relation}")
+            case Bracket(first=first, last=last):
+                values[first - 1][BRACKET].append(f"{first}:{last}")
+    return [{key: ",".join(found) or None for key, found in of_word.items()} for of_word in values]
+
+
 def _of_word(sentence: Sentence, m: int, misc: str) -> Iterator[Constraint]:
     for entry in entries(misc):
         key, equals, value = (part.strip(" ") for part in entry)

@@ -9,6 +9,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from easyfirst.constraints.time_limit import check_time
+
 
 def search_tree(
     words: Sequence[int], heads: Sequence[int], brackets: Sequence[tuple[int, int]]
@@ -17,6 +19,7 @@ def search_tree(
 
     Each head is in the head set of its word (``heads[m]``: bit h for head h, bit 0 for the root). Each bracket is a
     subtree."""
+    check_time()
     units = [[word] for word in words]
     bounds = [(word, word) for word in words]
     charts: list[_Chart] = []

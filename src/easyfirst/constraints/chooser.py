@@ -14,6 +14,7 @@ import numpy as np
 from easyfirst.constraints.brackets import OpenBrackets
 from easyfirst.constraints.lookahead import Lookahead
 from easyfirst.constraints.rules import Rules
+from easyfirst.constraints.time_limit import check_time
 from easyfirst.nn.arrays import Floats, Ints
 from easyfirst.nn.trees import LEFT
 from easyfirst.parsing.actions import Actions, Choose, easiest, head_and_modifier
@@ -71,6 +72,7 @@ class ConstrainedChooser:
             self._sentences[number] = sentence
 
     def __call__(self, candidates: Candidates, n_active: int) -> Actions:
+        check_time()
         actions = self._choose(self._masked(candidates, n_active), n_active)
         h, m = head_and_modifier(actions.left, candidates.pending.next[actions.left], actions.directions)
         heads = self._heads[m]

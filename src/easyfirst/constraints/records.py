@@ -119,6 +119,11 @@ class Constraints:
         """The fixed relations, by modifier."""
         return {item.modifier: item.relation for item in self.items if isinstance(item, FixedRelation)}
 
+    @property
+    def brackets(self) -> tuple[tuple[int, int], ...]:
+        """The brackets, as (first, last)."""
+        return tuple((item.first, item.last) for item in self.items if isinstance(item, Bracket))
+
 
 _EXAMPLES = {
     "heads": "heads={7: 2, 2: 0}",

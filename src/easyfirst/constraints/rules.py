@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 
 from easyfirst.constraints.feasible import HeadSets, all_heads, find_tree
 from easyfirst.constraints.records import Bracket, Constraint, FixedHead, FixedRelation, ForbiddenArc
+from easyfirst.constraints.time_limit import check_time
 from easyfirst.model.parser_vocabulary import ParserVocabulary
 
 
@@ -37,6 +38,7 @@ class RuleCompiler:
 
     def compile(self, constraints: Sequence[Constraint]) -> Rules | None:
         """Return the rules of these constraints, or None if they are unsatisfiable."""
+        check_time()
         relations = _fixed_relations(constraints)
         if relations is None:
             return None

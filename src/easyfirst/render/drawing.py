@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import heapq
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from unicodedata import bidirectional
 
@@ -11,6 +11,7 @@ from easyfirst.counting import count
 from easyfirst.errors import DataError, InputError
 from easyfirst.render.columns import columns_of
 from easyfirst.treebank.misc import read_confidence, read_moved, read_steps
+from easyfirst.treebank.raw_text import text_of
 from easyfirst.treebank.sentence import Sentence
 
 
@@ -32,6 +33,10 @@ class Drawing:
     notes: Sequence[Sequence[str]] | None = None  # on the action chosen at each step and the runners-up, for HTML
     moved_from: Sequence[int | None] | None = None  # the head a step attached the word to, if the arc was moved later
     columns: Mapping[str, Sequence[str]] | None = None  # what is written with the words in place of tags, by name
+    written: str | None = None  # the sentence as it stands in its text; None: the words with spaces between
+    fixed_heads: Collection[int] = ()  # the words whose heads a user has fixed
+    fixed_relations: Collection[int] = ()  # the words whose relations a user has fixed
+    brackets: Sequence[tuple[int, int]] = ()  # spans of words that a user has marked as subtrees: (first, last)
 
     def __post_init__(self) -> None:
         n = len(self.forms)
@@ -72,13 +77,14 @@ class Drawing:
         known = (None if set(confidence) == {None} else confidence, None if set(steps) == {None} else steps)
         try:
             moved_from = None if set(moved) == {None} else moved
-            return cls(*drawn, *known, sentence.metadata.get("sent_id"), moved_from=moved_from, columns=columns)
+            name, text = sentence.metadata.get("sent_id"), text_of(sentence)
+            return cls(*drawn, *known, name, moved_from=moved_from, columns=columns, written=text)
         except InputError as error:
             raise DataError(str(error), source=sentence.source, line=sentence.line) from None
 
     @property
     def text(self) -> str:
-        return " ".join(self.forms)
+        return " ".join(self.forms) if self.written is None else self.written
 
     @property
     def is_right_to_left(self) -> bool:

@@ -14,42 +14,55 @@ from collections.abc import Iterable, Iterator
 from functools import cache
 from importlib.resources import files
 
-from easyfirst.counting import count
 from easyfirst.render.bands import per_cent
 from easyfirst.render.drawing import Drawing
 from easyfirst.render.markup import element, escape
 from easyfirst.render.svg import WIDTH, dark_style, draw_svg
 
+FOLDED_AFTER = 100  # sentences: of a longer page the others are folded, so that browsers need not lay them out
+SCRIPTS = ("steps", "view")
 
-def draw_html(drawings: Iterable[Drawing], *, title: str = "Dependency trees", width: float = WIDTH) -> str:
-    """Return a page with all the sentences.
+
+def draw_html(
+    drawings: Iterable[Drawing], *, title: str = "Dependency trees", width: float = WIDTH, shows_steps: bool = False
+) -> str:
+    """Return a page with all the sentences. With ``shows_steps``, their steps are unfolded.
 
     >>> page = draw_html([Drawing(["The", "fox"], [2, 0], ["det", "root"])])
     >>> page.startswith("<!DOCTYPE html>"), page.count("<svg ")
     (True, 1)
     """
-    return "".join(html_parts(drawings, title=title, width=width))
+    return "".join(html_parts(drawings, title=title, width=width, shows_steps=shows_steps))
 
 
-def html_parts(drawings: Iterable[Drawing], *, title: str = "Dependency trees", width: float = WIDTH) -> Iterator[str]:
+def html_parts(
+    drawings: Iterable[Drawing], *, title: str = "Dependency trees", width: float = WIDTH, shows_steps: bool = False
+) -> Iterator[str]:
     """Yield the page of :func:`draw_html` one sentence at a time, for inputs of any length."""
     script, style = page_script(), page_style()
     rules, name = content_rules(script, style), escape(title)
+    switches = element("div", "", {"data-switches": "tags punctuation numbers"}, class_="controls")
     yield (
         '<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
         f'<meta http-equiv="Content-Security-Policy" content="{rules}">\n'
         '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
         f'<link rel="icon" href="data:,">\n<title>{name}</title>\n<style>{style}</style>\n</head>\n<body>\n<main>\n'
-        f"<h1>{name}</h1>\n"
+        f"<h1>{name}</h1>\n{switches}\n"
     )
     for n, drawing in enumerate(drawings, 1):
-        yield draw_section(drawing, n, width=width)
+        section = draw_section(drawing, n, width=width, shows_steps=shows_steps)
+        if n > FOLDED_AFTER:
+            summary = element("summary", f"{escape(drawing.title or f'Sentence {n}')}: {_written(drawing)}")
+            section = element("details", f"{summary}\n{section}", class_="sentence") + "\n"
+        yield section
     yield f"</main>\n<script>{script}</script>\n</body>\n</html>\n"
 
 
-def page_script() -> str:
-    """Return the script of the sliders."""
-    return _resource("page.js")
+def page_script(more: Iterable[str] = ()) -> str:
+    """Return the script that steps through derivations, with ``more`` scripts after it. Their names are visible to one
+    another and to nothing else on the page."""
+    scripts = (*(_resource(f"scripts/{name}.js") for name in SCRIPTS), *more)
+    return '(() => {\n"use strict";\n' + "\n".join(scripts) + "})();\n"
 
 
 def page_style() -> str:
@@ -57,55 +70,44 @@ def page_style() -> str:
     return f"{_resource('page.css')}@media (prefers-color-scheme: dark) {{ {dark_style()} }}\n"
 
 
-def content_rules(script: str, style: str, *, form_action: str = "'none'") -> str:
+def content_rules(script: str, style: str, *, form_action: str = "'none'", connect: str = "'none'") -> str:
     """Return the Content-Security-Policy of a page that contains only this script and this style sheet."""
     hashes = [base64.b64encode(hashlib.sha256(text.encode()).digest()).decode() for text in (script, style)]
     return (
-        f"default-src 'none'; img-src data:; base-uri 'none'; form-action {form_action}; "
+        f"default-src 'none'; img-src data:; base-uri 'none'; form-action {form_action}; connect-src {connect}; "
         f"script-src 'sha256-{hashes[0]}'; style-src 'sha256-{hashes[1]}'"
     )
 
 
-def draw_section(drawing: Drawing, n: int, *, width: float = WIDTH) -> str:
-    """Return the ``n``-th sentence of a page: its picture, its controls (hidden without scripts) and its steps."""
+def draw_section(drawing: Drawing, n: int, *, width: float = WIDTH, shows_steps: bool = False, more: str = "") -> str:
+    """Return the ``n``-th sentence of a page: its picture, its steps, folded unless ``shows_steps``, and ``more``."""
     order = drawing.order()
     name = drawing.title or f"Sentence {n}"
-    direction = "rtl" if drawing.is_right_to_left else "ltr"
     svg = draw_svg(drawing, width=width, name=f"tree-{n}", has_style=False)
     picture = element("div", svg, class_="picture", tabindex=0, role="group", aria_label=f"Picture of {name}")
     heading = element("h2", escape(name), id=f"name-{n}")
-    parts = [heading, element("p", escape(drawing.text), dir=direction, lang=""), picture]
+    parts = [heading, element("p", _written(drawing), class_="written", dir=_direction(drawing), lang=""), picture]
     if order:
-        parts += [_stepper(drawing, n, len(order), direction), _table(drawing, order)]
+        parts.append(_steps(drawing, order, is_open=shows_steps))
     attributes = {"data-steps": len(order) or None}
-    return element("section", "\n".join(parts), attributes, aria_labelledby=f"name-{n}") + "\n"
+    return element("section", "\n".join([*parts, more]), attributes, aria_labelledby=f"name-{n}") + "\n"
 
 
-def _stepper(drawing: Drawing, n: int, n_steps: int, direction: str) -> str:
-    last = n_steps + 1
-    slider = f'<input type="range" id="step-{n}" min="0" max="{last}" value="{last}" step="1" autocomplete="off">'
-    back, forward = (element("button", name, type="button") for name in ("Back", "Forward"))
-    controls = element("label", "Step", for_=f"step-{n}") + back + slider + forward
-    items = "".join(
-        element("li", f'<bdi>{escape(form)}</bdi> <span class="role"></span>', {"data-id": m})
-        for m, form in enumerate(drawing.forms, 1)
-    )
-    roots = [form for form, head in zip(drawing.forms, drawing.heads, strict=True) if not head]
-    left = f"{_quoted(roots[0])} is left: it is the root." if len(roots) == 1 else f"{len(roots)} words are left."
-    messages = {
-        "data-start": f"Start: all {len(drawing)} words are pending.",
-        "data-end": f"Done after {count(n_steps, 'step')}. {left}",
-    }
-    parts = [
-        element("div", controls, class_="controls"),
-        element("p", "", class_="now", aria_live="polite"),
-        element("p", "Pending list:", class_="note", id=f"pending-{n}"),
-        element("ol", items, class_="pending", dir=direction, aria_labelledby=f"pending-{n}"),
-    ]
-    if drawing.notes is not None:
-        parts.append(element("p", "Chosen, and runners-up:", class_="note", id=f"others-{n}"))
-        parts.append(element("ul", "", class_="others", aria_labelledby=f"others-{n}"))
-    return element("div", "\n".join(parts), messages, class_="stepper").replace("<div ", "<div hidden ", 1)
+def _direction(drawing: Drawing) -> str:
+    return "rtl" if drawing.is_right_to_left else "ltr"
+
+
+def _written(drawing: Drawing) -> str:
+    """Return the sentence as it is written, isolated from the text around it."""
+    return element("bdi", escape(drawing.text))
+
+
+def _steps(drawing: Drawing, order: tuple[int, ...], *, is_open: bool) -> str:
+    note = "" if drawing.has_steps else " (in a possible order: the input has no steps)"
+    key = "The number after the relation on an arc is its step. " if drawing.has_steps else ""
+    key += "At each step the parser attaches a word to a neighbour in the pending list, the easiest first."
+    parts = (element("summary", f"Steps{note}"), element("p", key, class_="note legend"), _table(drawing, order))
+    return element("details", "".join(parts), class_="steps", open="open" if is_open else None)
 
 
 def _table(drawing: Drawing, order: tuple[int, ...]) -> str:
@@ -120,24 +122,15 @@ def _table(drawing: Drawing, order: tuple[int, ...]) -> str:
         percentage = "" if confidence is None else per_cent(confidence)
         moved = "" if head == end else f", moved to {drawing.forms[end - 1]} {end} at the end"
         cells = [str(step), f"{form} {m}", relation, f"{head_form} {head}{moved}", *[percentage] * has_confidence]
-        text = f"Step {step} of {len(order)}: {_quoted(form)} becomes {relation or 'modifier'} of {_quoted(head_form)}"
-        text += f", confidence {percentage}." if percentage else "."
-        text += f" The arc was moved to {_quoted(drawing.forms[end - 1])} at the end." if head != end else ""
-        facts = {"data-modifier": m, "data-head": head, "data-moved": end if head != end else None, "data-text": text}
-        content = "".join(element("td", f"<bdi>{escape(cell)}</bdi>") for cell in cells)
+        facts = {"data-modifier": m, "data-head": head, "data-moved": end if head != end else None}
+        content = "".join(element("td", escape(cell)) for cell in cells)
         if drawing.notes is not None:
-            notes = "".join(element("li", f"<bdi>{escape(note)}</bdi>") for note in drawing.notes[m - 1])
+            notes = "".join(element("li", escape(note)) for note in drawing.notes[m - 1])
             content += element("td", element("ul", notes) if notes else "")
         rows.append(element("tr", content, facts))
     headings = element("tr", "".join(element("th", title, scope="col") for title in titles))
     table = element("table", element("thead", headings) + element("tbody", "\n".join(rows)))
-    note = "" if drawing.has_steps else " (in a possible order: the input has no steps)"
-    return element("details", element("summary", f"All steps{note}") + table)
-
-
-def _quoted(form: str) -> str:
-    """Quote a form and isolate its writing direction from the surrounding text."""
-    return f"“\N{FIRST STRONG ISOLATE}{form}\N{POP DIRECTIONAL ISOLATE}”"
+    return element("div", table, class_="scrolled", tabindex=0, role="group", aria_label="Table of the steps")
 
 
 @cache

@@ -21,6 +21,7 @@ TAG_HEIGHT = TAG_SIZE * 1.4
 GAP, MARGIN, OPEN_MARGIN = 18.0, 14.0, 46.0
 LEVEL, BASE, SLOT = 20.0, 12.0, 8.0
 LINE_GAP = 14.0
+HALVINGS = 8  # of the length of lines, to find the shortest that needs no more lines
 _NARROW, _BROAD = set("fijlrtI.,;:!|'`()[]{}/\\- "), set("mwMW@%—…")
 
 
@@ -145,10 +146,26 @@ def _gaps(drawing: Drawing, columns: Sequence[float]) -> list[float]:
 
 
 def _break_lines(columns: Sequence[float], gaps: Sequence[float], width: float) -> list[tuple[int, int]]:
-    """Return the first and last word of each line."""
+    """Return the first and last word of each line. The lines are as few as the width allows, and about equally long, so
+    that no word or two stand alone in the last one."""
     room = width - 2 * MARGIN
-    if sum(columns) + sum(gaps[:-1]) > room:
-        room = width - 2 * OPEN_MARGIN
+    if sum(columns) + sum(gaps[:-1]) <= room:
+        return [(1, len(columns))]
+    room = width - 2 * OPEN_MARGIN
+    lines = _fill(columns, gaps, room)
+    least = 0.0
+    for _ in range(HALVINGS):
+        middle = (least + room) / 2
+        found = _fill(columns, gaps, middle)
+        if len(found) > len(lines):
+            least = middle
+        else:
+            room, lines = middle, found
+    return lines
+
+
+def _fill(columns: Sequence[float], gaps: Sequence[float], room: float) -> list[tuple[int, int]]:
+    """Return the first and last word of each line, filled one after the other."""
     lines: list[tuple[int, int]] = []
     first, used = 1, columns[0]
     for m in range(2, len(columns) + 1):

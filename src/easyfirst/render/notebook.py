@@ -51,7 +51,8 @@ def notebook_steps(drawings: Iterable[Drawing], *, width: float = WIDTH) -> str:
     """Return a frame with the page that steps through the derivations of sentences."""
     found = list(drawings)
     height = sum(lay_out(drawing, width).height + CONTROLS_HEIGHT for drawing in found)
-    page = draw_html(found, title="Derivation" if len(found) == 1 else "Derivations", width=width)
+    title = "Derivation" if len(found) == 1 else "Derivations"
+    page = draw_html(found, title=title, width=width, shows_steps=True)
     look = {"srcdoc": page, "sandbox": "allow-scripts", "title": "Steps of the parser"}
     look |= {"width": "100%", "height": min(int(height), MAX_HEIGHT), "style": "border:1px solid #8888"}
     return element("iframe", "", look)

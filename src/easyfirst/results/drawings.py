@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from easyfirst.render.columns import columns_of
 from easyfirst.render.drawing import Drawing
+from easyfirst.treebank.raw_text import text_of
 
 if TYPE_CHECKING:
     from easyfirst.results.parses import Parse
@@ -14,7 +15,7 @@ if TYPE_CHECKING:
 
 def drawing_of(parse: Parse, show: str | Iterable[str] | None = None) -> Drawing:
     """Return the drawing of a parse, with the columns to ``show``."""
-    confidence = parse.confidence
+    confidence, known = parse.confidence, parse.constraints
     steps: list[int | None] = [None] * len(parse)
     moved: list[int | None] = [None] * len(parse)
     attached = zip(parse.steps.modifiers.tolist(), parse.steps.heads.tolist(), strict=True)
@@ -30,4 +31,8 @@ def drawing_of(parse: Parse, show: str | Iterable[str] | None = None) -> Drawing
         title=parse.sentence.metadata.get("sent_id"),
         moved_from=moved if any(moved) else None,
         columns=None if show is None else columns_of(parse.tagged, show),
+        written=text_of(parse.sentence),
+        fixed_heads=parse.fixed_heads,
+        fixed_relations=parse.fixed_relations,
+        brackets=() if known is None else known.brackets,
     )

@@ -16,6 +16,7 @@ from easyfirst.parsing.derivation import Attachment
 from easyfirst.render.drawing import Drawing
 from easyfirst.render.notebook import notebook_steps
 from easyfirst.render.steps import StepRow, draw_steps
+from easyfirst.results.alternatives import Rivals, WordAlternative
 from easyfirst.results.parses import Parse, shortened
 from easyfirst.results.plain import finite
 from easyfirst.treebank.lifting import Label, Mark
@@ -88,12 +89,15 @@ class Explanation:
     """The parse that is explained."""
     steps: tuple[Explained, ...]
     """The steps, in order."""
+    alternatives: tuple[tuple[WordAlternative, ...], ...] = ()
+    """The heads and relations that each word could have, the most probable first after its own."""
 
     @classmethod
     def of(cls, parse: Parse, observer: Observer) -> Explanation:
         """Join a parse with what was observed while it was made."""
         steps = zip(parse.derivation, observer.seen, strict=True)
-        return cls(parse, tuple(Explained(attachment, *seen) for attachment, seen in steps))
+        explained = tuple(Explained(attachment, *seen) for attachment, seen in steps)
+        return cls(parse, explained, observer.rivals.of(parse))
 
     def to_dict(self) -> dict[str, Any]:
         """Return the explanation for JSON: :meth:`Parse.to_dict`, with ``steps``."""
@@ -187,6 +191,8 @@ class Observer:
         self._runners_up = runners_up
         self.seen: list[tuple[tuple[int, ...], Alternative | None, tuple[Alternative, ...]]] = []
         """The pending list, the rival and the runners-up of each step."""
+        self.rivals = Rivals(labels)
+        """The best scores of all arcs, over all steps."""
 
     def wrap(self, choose: Choose) -> Choose:
         """Return a chooser that makes the same decisions and shows them."""
@@ -208,6 +214,7 @@ class Observer:
         h, m = head_and_modifier(left, np.repeat(rows[1:], 2), directions)
         arc = 2 * int(np.flatnonzero(rows == actions.left[0])[0]) + int(actions.directions[0])
         chosen = self._labels[int(actions.relations[0])]
+        self.rivals.see(h, m, by_arc, arc, int(actions.relations[0]))
         scores[arc * n_relations + int(actions.relations[0])] = -np.inf
         is_rival = np.isin(m, [h[arc], m[arc]])
         is_rival[arc] = False

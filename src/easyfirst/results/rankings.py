@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from easyfirst.confidence.estimates import rounded
+from easyfirst.treebank.comments import with_comments
 
 RANK, SCORE, PROBABILITY = "parse_rank", "parse_score", "parse_probability"
 _OWN = tuple(name.encode() for name in (RANK, SCORE, PROBABILITY))
@@ -36,12 +37,7 @@ class Ranking:
     def annotate(self, block: bytes) -> bytes:
         """Add the ranking to the comments of a sentence in CoNLL-U, or replace that of an earlier parse. A tree after
         the first begins no document and no paragraph."""
-        lines = block.splitlines(keepends=True)
-        first = next(number for number, line in enumerate(lines) if line[:1].isdigit())
-        ending = lines[first][len(lines[first].rstrip(b"\r\n")) :]
-        comments = [line for line in lines[:first] if self._keeps(line)]
-        own = [comment.encode() + ending for comment in self._comments()]
-        return b"".join([*comments, *own, *lines[first:]])
+        return with_comments(block, self._comments(), keeps=self._keeps)
 
     def _keeps(self, line: bytes) -> bool:
         comment = line[1:].strip()

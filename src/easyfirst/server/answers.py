@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import accumulate, chain, islice
 from typing import Any
@@ -14,11 +14,13 @@ from easyfirst.results.documents import Document
 from easyfirst.results.explanations import Explanation
 from easyfirst.results.parses import Parse
 from easyfirst.server.batching import SLICE
+from easyfirst.server.constrained import CONSTRAINING, within_limit
+from easyfirst.server.extras import PLAIN, Extras
 from easyfirst.server.limits import Limits
 from easyfirst.server.parse_request import EXPLAINING, ParseRequest, check_length, check_words, prepare_words
 from easyfirst.text.language import warning_of
 from easyfirst.text.sentences import TokenizedText
-from easyfirst.text.steps import Steps
+from easyfirst.text.steps import Steps, finish
 
 WRITTEN = 4 * SLICE  # the number of words in a slice that writes JSON
 
@@ -31,10 +33,20 @@ class Answer:
     documents: tuple[Document, ...] = ()  # the texts with the same parses, if the request had texts
     explanations: tuple[Explanation, ...] = ()  # of the first parses
     warnings: tuple[str, ...] = ()
+    extras: Extras = PLAIN  # what the request asks for besides the trees
     written: bytes = b""  # the sentences as a JSON list, if the request asks for it
 
+    @property
+    def sentences(self) -> tuple[Parse | Explanation, ...]:
+        """The explanations of the first sentences and the parses of the others."""
+        return (*self.explanations, *self.parses[len(self.explanations) :])
+
     def to_dicts(self) -> Iterator[dict[str, Any]]:
-        """Yield what ``easyfirst parse --to json`` writes for each sentence, without ids."""
+        """Yield what ``easyfirst parse --to json`` writes for each sentence, without ids, and the extras."""
+        for number, (values, found) in enumerate(zip(self._plain(), self.sentences, strict=True), 1):
+            yield values | self.extras.of(found, number)
+
+    def _plain(self) -> Iterator[dict[str, Any]]:
         if not self.documents:
             return (parse.to_dict() for parse in self.parses)
         numbered = enumerate(self.documents, 1)
@@ -57,7 +69,8 @@ class _Reading:
     def weights(self) -> Iterator[int]:
         """Yield the work of each sentence, measured in parsed words."""
         for number, each in enumerate(self.sentences):
-            yield len(each.sentence) * (1 + EXPLAINING * (number < self.n_explained))
+            cost = EXPLAINING * (number < self.n_explained) + CONSTRAINING * (each.rules is not None)
+            yield len(each.sentence) * (1 + cost + self.request.extras.weight)
 
 
 class Answerer:
@@ -80,7 +93,7 @@ class Answerer:
         texts: list[TokenizedText] = []
         if request.texts:
             texts = yield from self._parser.require_tokenizer().text_steps(request.texts)
-        return (yield from self._answer(self._read(request, texts)))
+        return (yield from self._answer((yield from self._read(request, texts))))
 
     def _together(self, requests: Sequence[ParseRequest]) -> list[Answer | Exception | Steps[Answer]]:
         texts = [text for request in requests for text in request.texts]
@@ -93,7 +106,7 @@ class Answerer:
                 together.append(reading)
                 room -= reading.weight
         unexplained = [each for reading in together for each in reading.sentences[reading.n_explained :]]
-        parses = iter(self._parser.parse_prepared(unexplained))
+        parses = iter(self._parse(unexplained))
         answers = {id(reading): self._answer_now(reading, parses) for reading in together}
         return [
             each if isinstance(each, Exception) else answers.get(id(each)) or self._answer(each) for each in readings
@@ -102,23 +115,24 @@ class Answerer:
     def _answer_now(self, reading: _Reading, parses: Iterator[Parse]) -> Answer:
         """Answer a small request with the next parses, and with explanations of its first sentences."""
         n = reading.n_explained
-        explanations = tuple(map(self._parser.explain_prepared, reading.sentences[:n]))
+        explanations = tuple(map(self._explain, reading.sentences[:n]))
         answer = self._made(reading, explanations, list(islice(parses, len(reading.sentences) - n)))
         return replace(answer, written=_joined(map(to_json, answer.to_dicts()))) if reading.request.is_json else answer
 
     def _try_to_read(self, request: ParseRequest, texts: Sequence[TokenizedText]) -> _Reading | Exception:
         try:
-            return self._read(request, texts)
+            return finish(self._read(request, texts))
         except Exception as error:
             return error
 
-    def _read(self, request: ParseRequest, texts: Sequence[TokenizedText]) -> _Reading:
-        """Prepare the sentences of a request. Texts are checked against the limits, now that their words are known."""
+    def _read(self, request: ParseRequest, texts: Sequence[TokenizedText]) -> Steps[_Reading]:
+        """Prepare the sentences of a request in steps. Texts are checked against the limits, now that their words are
+        known."""
         if request.texts:
             texts = [text.joined() for text in texts] if request.one_sentence else texts
             sentences = [Prepared(found) for text in texts for found in text.sentences()]
         else:
-            sentences = prepare_words(request.sentences, self._parser, self._limits)
+            sentences = yield from prepare_words(request, self._parser, self._limits)
         lengths = [len(each.sentence) for each in sentences]
         if texts:
             check_words(sum(lengths), self._limits)
@@ -134,18 +148,33 @@ class Answerer:
         for begin, end in _slices(reading.weights(), SLICE):
             yield
             n = max(min(end, reading.n_explained), begin)
-            explanations += map(self._parser.explain_prepared, reading.sentences[begin:n])
-            parses += self._parser.parse_prepared(reading.sentences[n:end])
+            explanations += map(self._explain, reading.sentences[begin:n])
+            parses += self._parse(reading.sentences[n:end])
         yield
         answer = self._made(reading, explanations, parses)
         if not reading.request.is_json:
             return answer
         written: list[bytes] = []
         dicts = answer.to_dicts()
-        for begin, end in _slices((len(each.sentence) for each in reading.sentences), WRITTEN):
+        cost = 1 + 2 * reading.request.extras.weight
+        for begin, end in _slices((len(each.sentence) * cost for each in reading.sentences), WRITTEN):
             yield
             written += map(to_json, islice(dicts, end - begin))
         return replace(answer, written=_joined(written))
+
+    def _parse(self, sentences: Sequence[Prepared]) -> list[Parse]:
+        """Parse sentences together, but each with constraints alone, so that it does not depend on others."""
+        free = iter(self._parser.parse_prepared([each for each in sentences if each.rules is None]))
+        return [next(free) if each.rules is None else self._parse_constrained(each) for each in sentences]
+
+    def _parse_constrained(self, each: Prepared) -> Parse:
+        [parse] = within_limit(lambda: self._parser.parse_prepared([each]), self._limits)
+        return parse
+
+    def _explain(self, each: Prepared) -> Explanation:
+        if each.rules is None:
+            return self._parser.explain_prepared(each)
+        return within_limit(lambda: self._parser.explain_prepared(each), self._limits)
 
     def _made(self, reading: _Reading, explanations: Sequence[Explanation], parses: Sequence[Parse]) -> Answer:
         """Make the answer to a request from the explanations of its first sentences and the parses of the others."""
@@ -154,7 +183,31 @@ class Answerer:
         documents = tuple(Document.of(text, rest) for text in reading.texts)
         language = self._parser.language
         problem = language.problem(language.count(each.sentence for each in reading.sentences))
-        return Answer(tuple(found), documents, tuple(explanations), (warning_of(problem),) if problem else ())
+        warnings = (warning_of(problem),) if problem else ()
+        return Answer(tuple(found), documents, tuple(explanations), warnings, reading.request.extras)
+
+
+class Router:
+    """Answers requests with the models they name."""
+
+    def __init__(self, parsers: Mapping[str | None, Parser], limits: Limits) -> None:
+        """``parsers``: by the names in requests; None is the model of requests without one."""
+        self._answerers = {name: Answerer(parser, limits) for name, parser in parsers.items()}
+
+    def __call__(self, requests: Sequence[ParseRequest]) -> list[Answer | Exception | Steps[Answer]]:
+        """Answer the small requests of each model together, as :class:`Answerer` does."""
+        by_model: dict[str | None, list[int]] = {}
+        for place, request in enumerate(requests):
+            by_model.setdefault(request.model, []).append(place)
+        found: dict[int, Answer | Exception | Steps[Answer]] = {}
+        for name, places in by_model.items():
+            answers = self._answerers[name]([requests[place] for place in places])
+            found.update(zip(places, answers, strict=True))
+        return [found[place] for place in range(len(requests))]
+
+    def steps(self, request: ParseRequest) -> Steps[Answer]:
+        """Answer a large request in steps."""
+        return self._answerers[request.model].steps(request)
 
 
 def to_json(value: object) -> bytes:

@@ -8,7 +8,15 @@ from contextlib import asynccontextmanager
 import anyio
 from starlette.requests import ClientDisconnect, Request
 
+from easyfirst.server.guard import JSON
 from easyfirst.server.limits import Limits, RefusedError
+
+
+def check_json(request: Request) -> None:
+    """Raise an error if a body is announced as anything but JSON."""
+    kind = request.headers.get("content-type", JSON).partition(";")[0].strip().lower()
+    if kind != JSON:
+        raise RefusedError(f"the Content-Type is {kind!r}; send JSON, with the header Content-Type: {JSON}", 415)
 
 
 class Bodies:

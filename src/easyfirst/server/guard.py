@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import ipaddress
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
 from starlette.datastructures import Headers
 from starlette.responses import Response
@@ -78,11 +78,14 @@ class Guard:
                 raise RefusedError(f"pages of {origin!r} may not use this server", 403)
 
 
-def error_response(status: int, message: str, headers: dict[str, str] | None = None) -> Response:
-    """Make an error response: ``{"error": "..."}``. A long message, which may quote the input, is shortened."""
+def error_response(
+    status: int, message: str, headers: dict[str, str] | None = None, *, details: Mapping[str, object] | None = None
+) -> Response:
+    """Make an error response: ``{"error": "..."}`` and details. A long message, which may quote the input, is
+    shortened."""
     shown = message if len(message) <= 500 else f"{message[:400]} ... {message[-90:]}"
     headers = {**(headers or {}), "Retry-After": "1"} if status == 503 else headers
-    return Response(to_json({"error": shown}), status, headers, media_type=JSON)
+    return Response(to_json({"error": shown, **(details or {})}), status, headers, media_type=JSON)
 
 
 def _host_and_port(host: str) -> tuple[str, int | None] | None:

@@ -24,6 +24,9 @@ class Limits:
     max_characters: int = 100_000  # in the texts or words of a request
     max_words: int = 10_000  # in a request
     max_sentence_words: int = 1_000
+    max_constraints: int = 1_000  # on a sentence
+    max_constrained_words: int = 200  # in a sentence with constraints
+    constraint_time: float = 2.0  # the seconds that checking the constraints on a sentence, or parsing it, may take
     max_waiting: int = 256  # the requests that are being parsed or waiting; any more are refused
     timeout: float = 30.0  # the seconds that a request may take, and that its body may take to arrive
     max_header_bytes: int = 16_384  # in the first line and the headers of a request

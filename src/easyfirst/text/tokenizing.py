@@ -179,10 +179,10 @@ class Tokenizer:
 
 def _word_ends(boundaries: Ints, spans: Spans) -> dict[int, list[int]]:
     """Return the rows of the last characters of words that end inside a token, by token."""
-    [rows] = (boundaries == WORD_END).nonzero()
+    rows: Ints = np.flatnonzero(boundaries == WORD_END)
     if not len(rows):
         return {}
-    numbers = np.searchsorted(spans.last, rows)
+    numbers: Ints = np.searchsorted(spans.last, rows)
     found: dict[int, list[int]] = {}
     for row, number in zip(rows.tolist(), numbers.tolist(), strict=True):
         if spans.first[number] <= row < spans.last[number]:

@@ -117,6 +117,13 @@ def read_text(sentence: Sentence) -> Paragraph:
     return _read_paragraph([sentence], "given")
 
 
+def text_of(sentence: Sentence) -> str:
+    """Return one sentence as it was most likely written: if nothing marks white space, it is guessed."""
+    if not all(map(str.strip, sentence.forms)):
+        return " ".join(sentence.forms)
+    return _read_paragraph([sentence], spaces_of([sentence])).text
+
+
 def spaces_of(sentences: Sequence[Sentence]) -> str:
     """Return how the spaces of a treebank are known: one of ``SPACES``. A treebank marks them if a sentence has a
     ``# text`` comment or ``SpaceAfter=No``."""
