@@ -94,6 +94,8 @@ def test_the_slider_steps_through_a_derivation(loaded: Browser) -> None:
         parse(loaded, text, end="words.")
         n_words = loaded.evaluate("document.querySelectorAll('#trees section:first-of-type svg .word').length")
         assert loaded.evaluate(SHOWN) == n_words
+        loaded.evaluate("document.querySelector('#trees .steps').open = true")
+        loaded.wait_for("document.querySelector('#trees input') !== null")
         loaded.evaluate("document.querySelector('#trees input').focus()")
         loaded.press("Home")
         assert loaded.evaluate(SHOWN) == 0

@@ -78,11 +78,11 @@ def _draw_facts(facts: dict[str, Any]) -> str:
 
 def _draw_fact(key: str, value: object) -> str:
     if isinstance(value, dict):
-        facts = cast("dict[str, Any]", value)
-        summary = element("summary", f"{len(facts)} values of {escape(key.replace('_', ' '))}")
-        return element("details", summary + _draw_facts(facts))
+        values = cast("dict[str, Any]", value)
+        summary = element("summary", f"{len(values)} values of {escape(key.replace('_', ' '))}")
+        return element("details", summary + _draw_facts(values))
     if isinstance(value, list):
-        items = cast("list[Any]", value)
+        items = cast("list[object]", value)
         if any(isinstance(item, dict) for item in items):
             return "".join(_draw_fact(key, item) for item in items)
         return escape(", ".join(map(str, items))) if items else "none"
