@@ -103,12 +103,12 @@ def describe(path: Path, parser: Parser | None = None) -> dict[str, Any]:
     """Return the facts about a model as plain values for JSON. ``parser`` is the model, if it is loaded already."""
     from easyfirst.model.card import languages_in, licence_in, scores_in
     from easyfirst.model.directory import CARD, CONFIDENCE, CONFIG, REQUIRED, from_json, read_file
-    from easyfirst.model.part import TAGGER, TOKENIZER, VECTORS
+    from easyfirst.model.part import TAGGER, TOKENIZER, TRANSFORMER, VECTORS
     from easyfirst.parser import load
 
     parser = load(path) if parser is None else parser
     model = parser.model
-    configs = ((part, path / part / CONFIG) for part in (TOKENIZER, TAGGER, VECTORS))
+    configs = ((part, path / part / CONFIG) for part in (TOKENIZER, TAGGER, VECTORS, TRANSFORMER))
     formats = {part: from_json(read_file(file), file)["format_version"] for part, file in configs if file.is_file()}
     written = from_json(read_file(path / CONFIG), path / CONFIG)
     external = model.arrays.get("words.external")
@@ -164,9 +164,9 @@ def _reads(parser: Parser) -> str:
 
 def model_size(path: Path) -> int:
     """Return the size of all files that are needed to use a model."""
-    from easyfirst.model.part import TAGGER, TOKENIZER, VECTORS
+    from easyfirst.model.part import TAGGER, TOKENIZER, TRANSFORMER, VECTORS
 
-    folders = (path, *(path / part for part in (TOKENIZER, TAGGER, VECTORS)))
+    folders = (path, *(path / part for part in (TOKENIZER, TAGGER, VECTORS, TRANSFORMER)))
     return sum(file.stat().st_size for folder in folders for file in folder.glob("*") if file.is_file())
 
 

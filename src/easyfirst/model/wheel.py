@@ -18,7 +18,7 @@ from easyfirst.errors import ModelError
 from easyfirst.model.card_updates import packaged_card
 from easyfirst.model.directory import CARD, file_errors, read_file
 from easyfirst.model.installed import GROUP, NAME
-from easyfirst.model.part import TAGGER, TOKENIZER, VECTORS
+from easyfirst.model.part import TAGGER, TOKENIZER, TRANSFORMER, VECTORS
 from easyfirst.model.transaction import read_consistently
 from easyfirst.replacing import replacement
 
@@ -144,7 +144,7 @@ def _contents(model: Path, facts: PackageFacts) -> Iterator[tuple[str, bytes]]:
 
 def model_files(model: Path) -> list[Path]:
     """Return the files of a model and its parts, except the card: no training runs, and nothing that is not ours."""
-    folders = (model, *(model / part for part in (TAGGER, TOKENIZER, VECTORS)))
+    folders = (model, *(model / part for part in (TAGGER, TOKENIZER, VECTORS, TRANSFORMER)))
     return [file for folder in folders for file in _files(folder, _MODEL_FILE)] + _licence_files(model)
 
 
