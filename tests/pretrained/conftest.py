@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -10,22 +9,13 @@ from typing import TYPE_CHECKING
 import pytest
 
 from tests.pretrained.tiny_transformers import make_bert
+from tests.training.conftest import dev, one_thread
 
 if TYPE_CHECKING:
     from easyfirst.model.encoder_store import PretrainedEncoder
 
+__all__ = ["dev", "one_thread"]
 collect_ignore_glob = [] if find_spec("transformers") else ["test_*.py"]
-
-
-@pytest.fixture(autouse=True)
-def one_thread() -> Iterator[None]:
-    """More make networks as small as these only slower."""
-    import torch
-
-    n_threads = torch.get_num_threads()
-    torch.set_num_threads(1)
-    yield
-    torch.set_num_threads(n_threads)
 
 
 @pytest.fixture(scope="session")
