@@ -92,7 +92,7 @@ def test_saved_again(trained: tuple[Path, list[dict[str, Any]]], tmp_path: Path,
     if bits == 32:
         assert scores_of(tmp_path / "copy", dev) == scores_of(trained[0], dev)
     else:
-        assert load(tmp_path / "copy").parse(["a fox".split()])[0].heads.count(0) == 1
+        assert load(tmp_path / "copy").parse([["a", "fox"]])[0].heads.count(0) == 1
 
 
 @pytest.mark.parametrize("frozen", [False, True])

@@ -31,7 +31,9 @@ def weights_of(encoder: PretrainedEncoder) -> dict[str, Tensor]:
 def slowly(directory: Path, words: list[str], mix: Tensor) -> Tensor:
     """The mean of the mixed layers over the subwords of each word, in windows if the sentence is long."""
     tokenizer, model = AutoTokenizer.from_pretrained(directory), AutoModel.from_pretrained(directory)
-    pieces = [tokenizer(w, add_special_tokens=False, padding=False).input_ids or [tokenizer.unk_token_id] for w in words]
+    pieces = [
+        tokenizer(w, add_special_tokens=False, padding=False).input_ids or [tokenizer.unk_token_id] for w in words
+    ]
     ids, shares = [number for word in pieces for number in word], torch.softmax(mix, 0)
     found = torch.zeros(len(ids), model.config.hidden_size)
     room = WINDOW - 2

@@ -76,7 +76,7 @@ class PretrainedEncoder:
     @cached_property
     def reader(self) -> WordReader:
         """The transformer, ready to read. Raise a :class:`ModelError` if a package that it needs is missing."""
-        require_packages("this model")
+        require_packages("this model has a transformer encoder, which")
         from easyfirst.pretrained.reader import make_reader
 
         return make_reader(self.parts)
@@ -106,9 +106,10 @@ class LazyReader:
 
 
 def require_packages(what: str) -> None:
-    """Raise a :class:`ModelError` that says how to install what transformers need, if it is missing."""
+    """Raise a :class:`ModelError` that says how to install what transformers need, if it is missing. ``what`` needs
+    it."""
     if missing := [name for name in NEEDED if find_spec(name) is None]:
-        raise ModelError(f"{what} has a transformer encoder, which needs {' and '.join(missing)}; install: {INSTALL}")
+        raise ModelError(f"{what} needs {' and '.join(missing)}; install: {INSTALL}")
 
 
 def write_encoder(changes: Changes, encoder: PretrainedEncoder, *, bits: int = 32) -> str:

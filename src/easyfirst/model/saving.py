@@ -28,7 +28,7 @@ def load_model(directory: Path) -> ModelParts:
     :class:`ModelError` if it needs packages that are not installed."""
     parts = read_consistently(directory, _load_parts)
     if parts.parser.encoder is not None:
-        require_packages(str(directory))
+        require_packages(f"{directory} has a transformer encoder, which")
     return parts
 
 

@@ -78,6 +78,10 @@ class FineTuning:
         on_device = {name: tensor.to(self.device) if name in self.names else tensor for name, tensor in tensors.items()}
         return TrainedReader(self, on_device)
 
+    def reader_of(self, encoder: PretrainedEncoder) -> TrainedReader:
+        """Return a reader with the weights of a saved encoder."""
+        return self.reader({ENCODER + name: array for name, array in encoder.arrays.items()})
+
     def evaluate(self, parameters: Mapping[str, Tensor], sentences: Sequence[Sequence[str]]) -> Floats:
         """Return the vectors of the words of sentences as a parser computes them."""
         self._transformer.module.eval()

@@ -238,6 +238,9 @@ class ParserTask:
         if dev is None or all(len(s) == 1 or None in s.heads for s in dev.sentences):
             return
         model = load_parser(self.job.out)
+        if self.tuning is not None and model.encoder is not None:  # on the device of training
+            reader = self.tuning.reader_of(model.encoder)
+            model = replace(model, vocabulary=replace(model.vocabulary, reader=reader))
         if model.calibration is None:
             engine = make_engine(model.arrays, model.config, model.vocabulary, Backend.exact())
             derivations = engine.derive(dev.sentences)
