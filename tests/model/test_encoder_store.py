@@ -128,7 +128,7 @@ def test_missing_packages(tmp_path: Path, model: ParserModel, monkeypatch: pytes
 
 
 def test_no_ensembles(model: ParserModel, make_model: MakeModel) -> None:
-    with pytest.raises(ModelError, match="b does not fit .* a parser with a transformer encoder cannot be a member"):
+    with pytest.raises(ModelError, match=r"b does not fit .* a parser with a transformer encoder cannot be a member"):
         make_ensemble([make_model(), model], ["a", "b"])
 
 

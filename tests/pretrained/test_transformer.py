@@ -91,7 +91,7 @@ def test_a_reader_and_its_copy(encoder: PretrainedEncoder) -> None:
 def test_other_weights_than_the_library_expects(encoder: PretrainedEncoder) -> None:
     settings, tokenizer, arrays = encoder.parts
     fewer = {name: array for name, array in arrays.items() if not name.endswith("LayerNorm.bias")}
-    with pytest.raises(ModelError, match="has other weights for the model's encoder: embeddings.LayerNorm.bias"):
+    with pytest.raises(ModelError, match=r"has other weights for the model's encoder: embeddings\.LayerNorm\.bias"):
         Reader(settings, tokenizer, fewer, "cpu")
     unknown = {**settings, "transformer": {**settings["transformer"], "model_type": "nothing"}}
     with pytest.raises(ModelError, match="this version of transformers cannot make the model's encoder"):

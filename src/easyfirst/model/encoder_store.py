@@ -139,6 +139,9 @@ def load_encoder(path: Path, sha256: str) -> PretrainedEncoder:
 def _settings(values: object) -> EncoderSettings:
     """Check the settings that determine the arrays."""
     found = dict(table(values, "network"))
-    sizes = {name: whole_number(found.get(name), name, least=0) for name in ("dim", "n_layers", "window", "unknown")}
-    ends = {name: tuple(list_of(int, found.get(name), name)) for name in ("before", "after")}
-    return EncoderSettings(dict(table(found.get("transformer"), "transformer")), **sizes, **ends)
+    dim, n_layers, window, unknown = (
+        whole_number(found.get(name), name) for name in ("dim", "n_layers", "window", "unknown")
+    )
+    before, after = (tuple(list_of(int, found.get(name), name)) for name in ("before", "after"))
+    transformer = table(found.get("transformer"), "transformer")
+    return EncoderSettings(transformer, dim, n_layers, window, before, after, unknown)

@@ -114,8 +114,8 @@ class TrainingLoop:
             self.parameters |= {name: self.parameters[name].to(tuning.device) for name in sorted(tuning.names)}
         for name, tensor in self.parameters.items():
             tensor.requires_grad_(name not in task.frozen)
-        tuned = {} if tuning is None else {"tuned": tuning.names, "tuning": tuning.config}
-        self.optimizer = Optimizer(self.parameters, task.settings, sparse=task.sparse, **tuned)
+        tuned, of_tuned = (frozenset[str](), None) if tuning is None else (tuning.names, tuning.config)
+        self.optimizer = Optimizer(self.parameters, task.settings, sparse=task.sparse, tuned=tuned, tuning=of_tuned)
         self._gradients = group.gradients(self.optimizer.dense, self.optimizer.tables)
         kept = {name: tensor for name, tensor in self.parameters.items() if name not in task.auxiliary}
         self.average = Average(kept, task.settings.averaging)
