@@ -95,6 +95,7 @@ def test_without_the_packages(model: Path, bert: Path, tmp_path: Path) -> None:
         (["--encoder", "BERT", "--set", "encoder.warm=0.2"], "unknown setting encoder.warm; there are: learning_rate"),
         (["--encoder", "BERT", "--device", "tpu"], "the device 'tpu' cannot be used"),
         (["--encoder", "BERT", "--processes", "2"], "--processes and --encoder cannot be combined"),
+        (["--encoder", "BERT", "--parts", "tagger"], "--encoder is for the parser, which is not trained"),
         (["--encoder", "BERT", "--init", "en"], "--init and --encoder cannot be combined"),
         (["--encoder", "BERT", "--freeze-encoder", "--set", "encoder.frozen=true"], "cannot be combined"),
     ],

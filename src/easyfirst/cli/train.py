@@ -269,6 +269,8 @@ def _pipeline(
         raise ConfigError("--embedding-bits is for frozen vectors; add --freeze-embeddings")
     if gold_tags and not with_tagger:
         raise ConfigError("--gold-tags is for models with a tagger; without one, the parser learns from them anyway")
+    if job.encoder is not None and "parser" not in named:
+        raise ConfigError("--encoder is for the parser, which is not trained; leave it out, or name it in --parts")
     if no_spaces and "tokenizer" not in named:
         raise ConfigError("--no-spaces is for the tokenizer, which is not trained; leave it out, or name it in --parts")
     if job.text is not None and "tokenizer" not in named:
