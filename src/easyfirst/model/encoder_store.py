@@ -63,7 +63,7 @@ class EncoderSettings:
         return self.window - len(self.before) - len(self.after)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class PretrainedEncoder:
     """The contents of the directory."""
 
