@@ -11,6 +11,7 @@ from urllib.parse import unquote
 import pytest
 
 from easyfirst.model.constituency_config import ConstituencyConfig
+from easyfirst.model.encoder_training import EncoderTraining
 from easyfirst.model.parser_config import ParserConfig
 from easyfirst.training.pipeline import PipelineConfig
 
@@ -92,6 +93,7 @@ def test_all_settings_are_documented_with_their_defaults() -> None:
         "tagger": [pipeline.tagger, pipeline.tagger_training],
         "tokenizer": [pipeline.tokenizer, pipeline.tokenizer_training],
         "constituency": [ConstituencyConfig()],
+        "encoder": [EncoderTraining()],
     }
     expected = {
         f"{name}.{key}": value

@@ -17,11 +17,11 @@ from weakref import WeakValueDictionary
 from easyfirst.errors import ModelError
 from easyfirst.model.bundled import find_known, find_model
 from easyfirst.model.directory import CONFIDENCE, CONFIG, VOCABULARY, WEIGHTS, file_errors, require_model
-from easyfirst.model.part import TAGGER, TOKENIZER, VECTORS
+from easyfirst.model.part import TAGGER, TOKENIZER, TRANSFORMER, VECTORS
 from easyfirst.native.backend import ENGINE_VARIABLE, Backend
 
 _Portable = TypeVar("_Portable", bound="Portable")
-PARTS = ("", f"{TOKENIZER}/", f"{TAGGER}/", f"{VECTORS}/")
+PARTS = ("", f"{TOKENIZER}/", f"{TAGGER}/", f"{VECTORS}/", f"{TRANSFORMER}/")
 Fingerprint = tuple[tuple[str, int, int], ...]
 _BLOCK = 1 << 20
 

@@ -10,6 +10,7 @@ import pytest
 import torch
 from torch import Tensor
 
+from easyfirst.model.encoder_training import EncoderTraining
 from easyfirst.model.parser_config import TrainingConfig
 from easyfirst.training.optimizer import HEAD_START, Average, Optimizer
 
@@ -156,3 +157,56 @@ def test_a_restored_mean_goes_on_alike() -> None:
         given["w"].data.fill_(4)
         either.update()
     np.testing.assert_array_equal(average.arrays["w"], other.arrays["w"])
+
+
+class TestTransformer:
+    """Some parameters are those of a transformer, with settings of its own."""
+
+    TUNING = EncoderTraining(learning_rate=0.1, warmup=0.5, weight_decay=0.5, clip_norm=1e-6)
+    TUNED = ("words.project", "layer.bias")
+
+    def parameters(self) -> dict[str, Tensor]:
+        return {**fresh(torch.float64), "layer.bias": torch.ones(3, dtype=torch.float64).requires_grad_()}
+
+    def optimizer(self, parameters: Mapping[str, Tensor]) -> Optimizer:
+        return Optimizer(parameters, TrainingConfig(), sparse=TABLES, tuned=self.TUNED, tuning=self.TUNING)
+
+    def test_its_own_rate_decay_and_clipping(self) -> None:
+        """Adam's first step is nearly the learning rate, but less where a gradient is clipped to next to nothing. Only
+        matrices decay, and the gradients of the others are clipped as if there were no transformer."""
+        parameters, before, others = self.parameters(), self.parameters(), self.parameters()
+        gradients = give_gradients(parameters, 0, scale=100)
+        give_gradients(others, 0, scale=100)
+        for name in self.TUNED:
+            del others[name]
+        norm = self.optimizer(parameters).step(2, past=0.25)
+        assert norm == Optimizer(others, TrainingConfig(), sparse=TABLES).step(2)
+        total = math.sqrt(sum(float((gradients[name] ** 2).sum()) for name in self.TUNED))
+        for name, decay in zip(self.TUNED, (0.5, 0.0), strict=True):
+            rate, clipped = 0.1 * 0.25 / 0.5, gradients[name] / total * 1e-6
+            moved = before[name].detach().numpy() * (1 - rate * decay) - rate * clipped / (np.abs(clipped) + 1e-8)
+            np.testing.assert_allclose(parameters[name].detach().numpy(), moved, rtol=1e-5)
+        for name, tensor in others.items():
+            assert torch.equal(parameters[name], tensor)
+
+    def test_continues_from_a_checkpoint(self) -> None:
+        parameters = self.parameters()
+        optimizer = self.optimizer(parameters)
+        give_gradients(parameters, 0)
+        optimizer.step(past=0.6)
+        copies = {name: tensor.detach().clone().requires_grad_() for name, tensor in parameters.items()}
+        resumed = self.optimizer(copies)
+        resumed.load_state({name: value.clone() for name, value in optimizer.state().items()})
+        for given, its in ((parameters, optimizer), (copies, resumed)):
+            give_gradients(given, 1)
+            its.step(past=0.7)
+        assert all(torch.equal(tensor, copies[name]) for name, tensor in parameters.items())
+
+    def test_a_frozen_one(self) -> None:
+        parameters = self.parameters()
+        for name in self.TUNED:
+            parameters[name].requires_grad_(False)
+        optimizer = self.optimizer(parameters)
+        give_gradients({name: tensor for name, tensor in parameters.items() if name not in self.TUNED}, 0)
+        optimizer.step(past=0.5)
+        assert not any(name.startswith(self.TUNED) for name in optimizer.state())

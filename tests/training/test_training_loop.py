@@ -178,7 +178,7 @@ class Waiting(Signs):
 
 def test_gradients_add_up_until_an_update(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     updates: list[tuple[int, float]] = []
-    monkeypatch.setattr(Optimizer, "step", lambda _, n, *, rate_share: updates.append((n, rate_share)))
+    monkeypatch.setattr(Optimizer, "step", lambda _, n, *, rate_share, past: updates.append((n, rate_share)))
     learn(Waiting(replace(CONFIG, epochs=1, final_rate=0.5)), tmp_path)
     assert [n for n, _ in updates] == [60, 40, 60]
     assert [share for _, share in updates] == pytest.approx([1 - 0.5 * done for done in (0.2, 0.5, 0.8)])

@@ -22,6 +22,7 @@ from easyfirst.native.backend import describe_engine
 from easyfirst.treebank.columns import column_names
 
 if TYPE_CHECKING:
+    from easyfirst.model.parser_store import ParserModel
     from easyfirst.model.tagger_store import TaggerModel
     from easyfirst.model.tokenizer_store import TokenizerModel
     from easyfirst.parser import Parser
@@ -106,12 +107,12 @@ def describe(path: Path, parser: Parser | None = None) -> dict[str, Any]:
     """Return the facts about a model as plain values for JSON. ``parser`` is the model, if it is loaded already."""
     from easyfirst.model.card import languages_in, licence_in, scores_in
     from easyfirst.model.directory import CARD, CONFIDENCE, CONFIG, REQUIRED, from_json, read_file
-    from easyfirst.model.part import TAGGER, TOKENIZER, VECTORS
+    from easyfirst.model.part import TAGGER, TOKENIZER, TRANSFORMER, VECTORS
     from easyfirst.parser import load
 
     parser = load(path) if parser is None else parser
     model = parser.model
-    configs = ((part, path / part / CONFIG) for part in (TOKENIZER, TAGGER, VECTORS))
+    configs = ((part, path / part / CONFIG) for part in (TOKENIZER, TAGGER, VECTORS, TRANSFORMER))
     formats = {part: from_json(read_file(file), file)["format_version"] for part, file in configs if file.is_file()}
     written = from_json(read_file(path / CONFIG), path / CONFIG)
     external = model.arrays.get("words.external")
@@ -130,6 +131,7 @@ def describe(path: Path, parser: Parser | None = None) -> dict[str, Any]:
         "words": len(model.vocabulary.words),
         "tags": {kind: len(rows) for kind, rows in model.vocabulary.tags.items()},
         "external_vectors": None if external is None else {"words": len(external) - 1, "dim": external.shape[1]},
+        "encoder": _encoder(model),
         "relations": list(parser.relations),
         "crossing": model.vocabulary.crossing,
         "marked_relations": sum(label.mark is not None for label in model.vocabulary.labels),
@@ -156,6 +158,15 @@ def _part(model: TaggerModel | TokenizerModel) -> dict[str, Any]:
     return {"network": asdict(model.config), "parameters": sum(array.size for array in model.arrays.values())}
 
 
+def _encoder(model: ParserModel) -> dict[str, Any] | None:
+    """Return the facts about a pretrained encoder."""
+    encoder, tuning = model.encoder, model.config.encoder
+    if encoder is None or tuning is None:
+        return None
+    sizes = {"dim": encoder.settings.dim, "layers": encoder.settings.n_layers - 1, "parameters": encoder.n_parameters}
+    return {"name": encoder.name, "licence": encoder.licence, **sizes, "frozen": tuning.frozen}
+
+
 def _reads(parser: Parser) -> str:
     """Return the input that a model takes, in words."""
     kinds = ["raw text"] if parser.tokenizer is not None else []
@@ -167,9 +178,9 @@ def _reads(parser: Parser) -> str:
 
 def model_size(path: Path) -> int:
     """Return the size of all files that are needed to use a model."""
-    from easyfirst.model.part import TAGGER, TOKENIZER, VECTORS
+    from easyfirst.model.part import TAGGER, TOKENIZER, TRANSFORMER, VECTORS
 
-    folders = (path, *(path / part for part in (TOKENIZER, TAGGER, VECTORS)))
+    folders = (path, *(path / part for part in (TOKENIZER, TAGGER, VECTORS, TRANSFORMER)))
     return sum(file.stat().st_size for folder in folders for file in folder.glob("*") if file.is_file())
 
 
@@ -210,6 +221,7 @@ def _show(facts: dict[str, Any]) -> None:
         "scorer": f"window of {2 * network['window'] + 2} subtrees, {network['hidden_dim']} hidden units",
         **({"members": f"{members} networks, each as above"} if (members := facts["config"]["members"]) > 1 else {}),
         "parameters": f"{facts['parameters']:,}",
+        **({"encoder": _transformer(encoder)} if (encoder := facts["encoder"]) else {}),
         **{part: _network(facts[part]) for part in ("tagger", "tokenizer") if facts[part]},
         "files": ", ".join(f"{name} {_size(size)}" for name, size in facts["files"].items())
         + f"; with all parts {_size(facts['size'])}",
@@ -250,6 +262,14 @@ def _network(facts: dict[str, Any]) -> str:
     layers = f"BiLSTM {network['bilstm_layers']} x {network['bilstm_dim']}" if "bilstm_dim" in network else ""
     layers = layers or f"BiLSTMs of {network['hidden_dim']} over characters and {network['token_dim']} over tokens"
     return f"{members}{layers}; {facts['parameters']:,} parameters"
+
+
+def _transformer(facts: dict[str, Any]) -> str:
+    """Describe a pretrained encoder."""
+    licence = facts["licence"] or "licence not stated"
+    how = "frozen" if facts["frozen"] else "fine-tuned"
+    sizes = f"{facts['layers']} layers, {facts['dim']} wide; {facts['parameters']:,} parameters"
+    return f"{facts['name']} ({licence}), {how}; {sizes}"
 
 
 def _size(n_bytes: int) -> str:

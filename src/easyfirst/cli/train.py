@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Iterable, Iterator
-from dataclasses import fields, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -14,17 +12,21 @@ from easyfirst.cli.completions import complete_list, complete_model
 from easyfirst.cli.loading import require_torch, set_threads
 from easyfirst.cli.options import ModelOutput, Parts, Preset, Quiet, Threads
 from easyfirst.cli.reports import TrainingReport
+from easyfirst.cli.train_settings import (
+    constituency_settings,
+    encoder_settings,
+    part_settings,
+    split_settings,
+    unused_settings,
+)
 from easyfirst.counting import count
 from easyfirst.errors import ConfigError
 from easyfirst.model.bundled import find_model
 
 if TYPE_CHECKING:
-    from easyfirst.model.constituency_config import ConstituencyConfig
     from easyfirst.model.parser_config import ParserConfig
     from easyfirst.training.data import Job
     from easyfirst.training.pipeline import PipelineConfig
-
-TABLES = ("network", "training", "tagger", "tokenizer", "constituency")
 
 
 def train(
@@ -66,6 +68,20 @@ def train(
     freeze_embeddings: Annotated[
         bool, Option("--freeze-embeddings", help="Freeze the word vectors (always on with a tagger).")
     ] = False,
+    encoder: Annotated[
+        Path | None,
+        Option(
+            metavar="DIR",
+            help="A transformer that the parser reads: the directory of a Hugging Face model, which is fine-tuned. The "
+            "preset is then strong, and no tags are read, unless --preset and --tags say otherwise.",
+        ),
+    ] = None,
+    freeze_encoder: Annotated[
+        bool, Option("--freeze-encoder", help="Leave the weights of the transformer as they are.")
+    ] = False,
+    device: Annotated[
+        str, Option(metavar="NAME", help="Where the transformer is trained: cpu, or cuda for a GPU.")
+    ] = "cpu",
     no_dynamic_oracle: Annotated[
         bool, Option("--no-dynamic-oracle", help="Follow correct actions only while training.")
     ] = False,
@@ -136,6 +152,7 @@ def train(
       easyfirst train train.conllu --dev dev.conllu --out small --set network.tree_dim=100
       easyfirst train train.conllu --dev dev.conllu --out my-beam --init my-parser --preset beam
       easyfirst train trees.ptb --dev dev.ptb --out my-trees --constituency --strip traces,functions
+      easyfirst train train.conllu --dev dev.conllu --out my-large-parser --encoder bert-base-cased --device cuda
 
     DIR can be used as a model after the parser's first epoch; until then, --overwrite leaves the old model in place.
     DIR/training/metrics.jsonl has a line for each epoch. With --resume, the same command continues a training that was
@@ -148,7 +165,7 @@ def train(
     from easyfirst.model.parser_config import NO_CROSSING
     from easyfirst.model.parser_config import preset as make_config
 
-    tables = _split_settings(setting or [])
+    tables = split_settings(setting or [])
     set_by_name = [f"{table}.{name}" for table, settings in tables.items() for name in settings]
     oracle, frozen = False if no_dynamic_oracle else None, freeze_embeddings or None
     options = {"use_dynamic_oracle": oracle, "freeze_external": frozen, "epochs": epochs, "seed": seed}
@@ -164,7 +181,10 @@ def train(
     tables["training"] |= {"crossing": NO_CROSSING} if projective else {}
     tables["training"] |= {name: value for name, value in options.items() if value is not None}
     tables["network"] |= {} if tags is None else {"tags": tags}
-    trees = _constituency(tables["constituency"], strip, is_given=constituency)
+    tuning = encoder_settings(tables["encoder"], is_given=encoder is not None, freeze=freeze_encoder, device=device)
+    if tuning is not None:
+        tables["network"] = {"tags": "none", **tables["network"]}  # a transformer hardly needs them
+    trees = constituency_settings(tables["constituency"], strip, is_given=constituency)
     if trees is not None and not _has_tagger(parts, out):
         tables["network"] = {"tags": "xpos", **tables["network"]}  # the tags of brackets
     if seed is not None:
@@ -174,10 +194,10 @@ def train(
         raise ConfigError("--resume and --overwrite cannot be combined; choose one of them")
     if no_dev and dev is not None:
         raise ConfigError("--no-dev and --dev cannot be combined; choose one of them")
-    name = preset or ("pipeline" if _has_tagger(parts, out) else "paper")
+    name = preset or ("strong" if tuning else "pipeline" if _has_tagger(parts, out) else "paper")
     config = make_config(name, network=tables["network"], training=tables["training"])
-    _check_init(init, name, parts, changes_network=bool(tables["network"]))
-    config = replace(config, constituency=trees)
+    _check_init(init, name, parts, changes_network=bool(tables["network"]), has_encoder=tuning is not None)
+    config = replace(config, constituency=trees, encoder=tuning)
 
     from easyfirst.training.data import Job  # only after the settings are checked: PyTorch starts slowly
 
@@ -193,11 +213,13 @@ def train(
         holds_out=not no_dev,
         init=None if init is None else find_model(init),
         constituency=trees,
+        encoder=encoder,
+        device=device,
     )
     pipeline = _pipeline(job, config, tables, parts, gold_tags=gold_tags, no_spaces=no_spaces)
     pipeline = replace(pipeline, folds=folds, jobs=jobs, processes=processes)
     with TrainingReport(is_quiet=quiet) as report:
-        for name, part in _unused(set_by_name, pipeline):
+        for name, part in unused_settings(set_by_name, pipeline):
             report.note(f"warning: --set {name} is for the {part}, which is not trained")
         _run(job, pipeline, report, resume=resume, overwrite=overwrite)
 
@@ -207,28 +229,15 @@ def _has_tagger(parts: str, out: Path) -> bool:
     return parts == "all" or "tagger" in parts or (out / "tagger" / "config.json").is_file()
 
 
-def _check_init(init: str | None, preset: str, parts: str, *, changes_network: bool) -> None:
+def _check_init(init: str | None, preset: str, parts: str, *, changes_network: bool, has_encoder: bool) -> None:
+    if init is not None and has_encoder:
+        raise ConfigError("--init and --encoder cannot be combined; choose one of them")
     if init is None and preset == "beam":
         raise ConfigError("the preset beam trains a parser further; name its model with --init")
     if init is not None and parts != "parser":
         raise ConfigError("--init is for the parser alone; leave out --parts")
     if init is not None and changes_network:
         raise ConfigError("--init keeps the network of the model; leave out --tags and --set network.*")
-
-
-def _constituency(settings: dict[str, Any], strip: str | None, *, is_given: bool) -> ConstituencyConfig | None:
-    """Return the settings of ``--constituency``, or None without it."""
-    if not is_given:
-        if strip is not None or settings:
-            named = "--strip" if strip is not None else f"--set constituency.{next(iter(settings))}"
-            raise ConfigError(f"{named} is for constituency trees; add --constituency")
-        return None
-    from easyfirst.model.constituency_config import ConstituencyConfig
-    from easyfirst.model.settings import build_settings
-
-    if strip is not None and "strip" in settings:
-        raise ConfigError("--strip and --set constituency.strip cannot be combined; choose one of them")
-    return build_settings(ConstituencyConfig(), settings | ({} if strip is None else {"strip": strip}), "constituency.")
 
 
 def _check_embeddings(path: Path | None, *, freeze: bool, limit: int | None, bits: int) -> None:
@@ -238,21 +247,6 @@ def _check_embeddings(path: Path | None, *, freeze: bool, limit: int | None, bit
             raise ConfigError(f"{option} needs --embeddings")
     if bits not in (8, 4):
         raise ConfigError(f"--embedding-bits is 8 or 4, not {bits}")
-
-
-def _split_settings(settings: list[str]) -> dict[str, dict[str, Any]]:
-    """Return ``network.x=1`` and ``training.y=0.5`` as tables."""
-    tables: dict[str, dict[str, Any]] = {name: {} for name in TABLES}
-    for setting in settings:
-        key, equals, text = setting.partition("=")
-        table, dot, name = key.partition(".")
-        if not (equals and dot and table in tables):
-            raise ConfigError(f"--set {setting}: write it as TABLE.KEY=VALUE, where TABLE is {' or '.join(TABLES)}")
-        try:
-            tables[table][name] = json.loads(text)
-        except (ValueError, RecursionError):  # no JSON, or nested too deeply
-            tables[table][name] = text
-    return tables
 
 
 def _pipeline(
@@ -270,6 +264,8 @@ def _pipeline(
         raise ConfigError("--embedding-bits is for frozen vectors; add --freeze-embeddings")
     if gold_tags and not with_tagger:
         raise ConfigError("--gold-tags is for models with a tagger; without one, the parser learns from them anyway")
+    if job.encoder is not None and "parser" not in named:
+        raise ConfigError("--encoder is for the parser, which is not trained; leave it out, or name it in --parts")
     if no_spaces and "tokenizer" not in named:
         raise ConfigError("--no-spaces is for the tokenizer, which is not trained; leave it out, or name it in --parts")
     if job.text is not None and "tokenizer" not in named:
@@ -280,40 +276,9 @@ def _pipeline(
         reads_all_tags=with_tagger and "tags" not in tables["network"],
         predicted_tags=with_tagger and not gold_tags,
         spaces="none" if no_spaces else "given",
-        **_part_settings("tagger", tables["tagger"]),
-        **_part_settings("tokenizer", tables["tokenizer"]),
+        **part_settings("tagger", tables["tagger"]),
+        **part_settings("tokenizer", tables["tokenizer"]),
     )
-
-
-def _part_settings(part: str, given: dict[str, Any]) -> dict[str, Any]:
-    """Return the settings of a tagger's or a tokenizer's network and of its training."""
-    from easyfirst.model.settings import build_settings
-    from easyfirst.training.pipeline import PipelineConfig
-
-    default = PipelineConfig()
-    network, training = getattr(default, part), getattr(default, f"{part}_training")
-    of_network = {name: value for name, value in given.items() if hasattr(network, name)}
-    of_training = {name: value for name, value in given.items() if name not in of_network}
-    if "epochs" in of_training:  # exactly so many
-        of_training = {"min_updates": 0, **of_training}
-    for name in of_training:
-        if not hasattr(training, name):
-            there = [field.name for settings in (network, training) for field in fields(settings)]
-            raise ConfigError(f"unknown setting {part}.{name}; there are: {', '.join(there)}")
-    return {
-        part: build_settings(network, of_network, f"{part}."),
-        f"{part}_training": build_settings(training, of_training, f"{part}."),
-    }
-
-
-def _unused(names: Iterable[str], pipeline: PipelineConfig) -> Iterator[tuple[str, str]]:
-    """Yield the settings that have no effect, each with its part. Jackknifing uses the tagger's settings too."""
-    used = {*pipeline.parts, "tagger"} if pipeline.predicted_tags and "parser" in pipeline.parts else pipeline.parts
-    for name in names:
-        table = name.partition(".")[0]
-        part = table if table in ("tagger", "tokenizer") else "parser"
-        if part not in used:
-            yield name, part
 
 
 def _run(job: Job, pipeline: PipelineConfig, report: TrainingReport, *, resume: bool, overwrite: bool) -> None:

@@ -55,6 +55,7 @@ class CardFacts:
     scores: Scores | None = None  # on the development data
     best_epoch: int | None = None
     licence: str | None = None
+    encoder: str | None = None  # the pretrained encoder, with its licence
 
 
 def write_card(facts: CardFacts) -> str:
@@ -63,11 +64,13 @@ def write_card(facts: CardFacts) -> str:
         [f"# {_inline(facts.name)}", "", _summary(facts.config)],
         [f"- Trained: {facts.date.isoformat()}, with easyfirst {facts.easyfirst_version}"],
         [f"- Licence: {_inline(facts.licence or NO_LICENCE)}"],
+        [] if facts.encoder is None else [f"- Pretrained encoder: {_inline(facts.encoder)}"],
         _section("Data", _data(facts.data)),
         _section("Scores", _scores(facts.scores, facts.best_epoch)),
         _section("Use", ["```", *commands_for(facts.name), "```"]),
         _section("Network", _settings(asdict(facts.config.network))),
         _section("Training", _settings(asdict(facts.config.training))),
+        [] if (tuning := facts.config.encoder) is None else _section("Encoder", _settings(asdict(tuning))),
     )
     return "\n".join(line for section in sections for line in section) + "\n"
 

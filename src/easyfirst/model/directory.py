@@ -17,7 +17,7 @@ CONFIG, VOCABULARY, WEIGHTS, CARD = "config.json", "vocab.json", "weights.safete
 CONFIDENCE = "confidence.json"
 REQUIRED = (CONFIG, VOCABULARY, WEIGHTS)
 MAX_TEXT, MAX_VOCABULARY = 1 << 24, 1 << 29  # the largest sizes in bytes of JSON and cards, and of a vocabulary
-PART_FOLDERS = ("tokenizer", "tagger", "vectors")  # the directories of a model's other parts
+PART_FOLDERS = ("tokenizer", "tagger", "vectors", "transformer")  # the directories of a model's other parts
 
 _FOREIGN = {
     "spaCy": ("meta.json", "config.cfg"),

@@ -81,6 +81,8 @@ def _refuse_duplicates(models: Sequence[ParserModel], names: Sequence[str]) -> N
 
 def _difference(first: ParserModel, other: ParserModel) -> str | None:
     """Return why two parsers cannot be members of one ensemble, and what to do."""
+    if first.encoder is not None or other.encoder is not None:
+        return "a parser with a transformer encoder cannot be a member; use it alone"
     ours, theirs = asdict(first.config.network), asdict(other.config.network)
     if different := [name for name in ours if ours[name] != theirs[name]]:
         found = "; ".join(f"network.{name} is {theirs[name]}, not {ours[name]}" for name in different)

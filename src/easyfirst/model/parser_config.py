@@ -15,6 +15,7 @@ from typing import Any
 
 from easyfirst.errors import ConfigError
 from easyfirst.model.constituency_config import ConstituencyConfig
+from easyfirst.model.encoder_training import EncoderTraining
 from easyfirst.model.settings import MAX_LAYERS, MAX_SIZE, build_settings, check_training, require, require_range
 from easyfirst.nn.members import MAX_MEMBERS
 from easyfirst.nn.rnn import CELLS
@@ -123,6 +124,7 @@ class ParserConfig:
     training: TrainingConfig = field(default_factory=TrainingConfig)
     members: int = 1  # the number of networks in the ensemble
     constituency: ConstituencyConfig | None = None  # how its relations encode phrases; None: they do not
+    encoder: EncoderTraining | None = None  # how its pretrained encoder is trained; None: it has none
 
     def __post_init__(self) -> None:
         require_range(self, ["members"], 1, MAX_MEMBERS)
@@ -130,7 +132,7 @@ class ParserConfig:
     def to_dict(self) -> dict[str, Any]:
         """Return the settings as JSON values."""
         values = dataclasses.asdict(self)
-        return values if self.constituency is not None else {k: v for k, v in values.items() if k != "constituency"}
+        return {name: value for name, value in values.items() if name not in ("constituency", "encoder") or value}
 
     @classmethod
     def from_dict(cls, values: Mapping[str, Any]) -> ParserConfig:
@@ -143,14 +145,17 @@ class ParserConfig:
         constituency = known.pop("constituency", None)
         if constituency is not None:
             constituency = build_settings(ConstituencyConfig(), constituency, "constituency.")
+        encoder = known.pop("encoder", None)
+        if encoder is not None:
+            encoder = build_settings(EncoderTraining(), encoder, "encoder.")
         if known:
-            names = "preset, network, training, members, constituency"
+            names = "preset, network, training, members, constituency, encoder"
             raise ConfigError(f"unknown setting {sorted(known)[0]!r}; there are: {names}")
         if not isinstance(preset, str):
             raise ConfigError("preset must be a string")
         if type(members) is not int:
             raise ConfigError(f"members must be of type int, not {reprlib.repr(members)}")
-        return cls(preset, network, training, members, constituency)
+        return cls(preset, network, training, members, constituency, encoder)
 
 
 PRESETS: Mapping[str, ParserConfig] = types.MappingProxyType(

@@ -12,13 +12,17 @@ import numpy as np
 from easyfirst.confidence.calibration import Calibration
 from easyfirst.errors import ConfigError, ModelError
 from easyfirst.model.calibration_store import load_calibration, remove_calibration, write_calibration
-from easyfirst.model.directory import CONFIG, KIND, VOCABULARY, errors_in
+from easyfirst.model.directory import CONFIG, KIND, VOCABULARY, errors_in, has_kind
+from easyfirst.model.encoder_store import KIND as ENCODER_KIND
+from easyfirst.model.encoder_store import LazyReader, PretrainedEncoder, load_encoder, write_encoder
 from easyfirst.model.initial_values import embedding, glorot, rnn_array, rnn_shapes
 from easyfirst.model.memory import check_trainable
 from easyfirst.model.parser_config import NetworkConfig, ParserConfig
 from easyfirst.model.parser_vocabulary import ParserVocabulary
 from easyfirst.model.part import (
     MORPHOLOGY_FORMAT_VERSION,
+    TRANSFORMER,
+    TRANSFORMER_FORMAT_VERSION,
     VECTORS,
     Part,
     installed_version,
@@ -41,13 +45,14 @@ TABLES = ("words.embedding", EXTERNAL, *TAG_TABLES, "characters.embedding")  # w
 
 @dataclass(frozen=True, slots=True)
 class Sizes:
-    """The number of rows of the embedding tables."""
+    """The number of rows of the embedding tables, and the widths of vectors that come from elsewhere."""
 
     words: int
     tags: dict[str, int]
     relations: int
     external: tuple[int, int] | None = None  # the rows and columns of the external vectors
     characters: int = 0
+    contextual: int = 0  # the width of the vectors of a pretrained encoder
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,29 +67,32 @@ class ParserModel:
     """Frozen external vectors, which the parts of a model share. They are in ``vocabulary`` and ``arrays`` too, but
     stored once, in a separate directory."""
     calibration: Calibration | None = None  # the calibration that turns margins into probabilities, if fitted
+    encoder: PretrainedEncoder | None = None  # the pretrained encoder, whose reader the vocabulary has, if there is one
 
 
-def sizes_of(vocabulary: ParserVocabulary, external_shape: tuple[int, ...] | None) -> Sizes:
-    """Return the sizes of the embedding tables; ``external_shape`` is the shape of the table of external vectors."""
+def sizes_of(vocabulary: ParserVocabulary, external_shape: tuple[int, ...] | None, contextual: int = 0) -> Sizes:
+    """Return the sizes of the embedding tables. ``external_shape`` is the shape of the table of external vectors, and
+    ``contextual`` the width of the vectors of a pretrained encoder."""
     tags = {kind: len(rows) + 1 for kind, rows in vocabulary.tags.items()}
     words, relations = len(vocabulary.words) + 1, len(vocabulary.relations)
     characters = 0 if vocabulary.characters is None else len(vocabulary.characters) + 1
     if external_shape is None and vocabulary.external is None:
-        return Sizes(words, tags, relations, characters=characters)
+        return Sizes(words, tags, relations, characters=characters, contextual=contextual)
     if external_shape is None or vocabulary.external is None:
         raise ModelError("the vocabulary and the weights must both have external vectors, or neither")
     n_external = len(vocabulary.external)
     if len(external_shape) != 2 or external_shape[0] != n_external + 1:
         found = f"the vocabulary has {n_external} words with external vectors"
         raise ModelError(f"{found}, which does not fit a table of shape {external_shape}")
-    return Sizes(words, tags, relations, (external_shape[0], external_shape[1]), characters)
+    return Sizes(words, tags, relations, (external_shape[0], external_shape[1]), characters, contextual)
 
 
 def parser_shapes(config: NetworkConfig, sizes: Sizes) -> dict[str, tuple[int, ...]]:
     """Return the shape of every array by name."""
     tag_kinds = config.tag_kinds
     external_dim = sizes.external[1] if sizes.external else 0
-    input_dim = config.word_dim + external_dim + config.tag_dim * len(tag_kinds) + 2 * config.spelling_dim
+    input_dim = config.word_dim + external_dim + config.tag_dim * len(tag_kinds)
+    input_dim += sizes.contextual + 2 * config.spelling_dim
     shapes: dict[str, tuple[int, ...]] = {"words.embedding": (sizes.words, config.word_dim)}
     if sizes.external:
         shapes[EXTERNAL] = sizes.external
@@ -169,6 +177,11 @@ def write_parser(changes: Changes, model: ParserModel, *, bits: int = 32) -> Non
         vocabulary = replace(vocabulary, external=None)
         arrays = {name: array for name, array in arrays.items() if name != EXTERNAL}
     version = MORPHOLOGY_FORMAT_VERSION if "feats" in vocabulary.tags else None
+    if model.encoder is not None:
+        settings["transformer"] = write_encoder(changes, model.encoder, bits=bits)
+        version = TRANSFORMER_FORMAT_VERSION
+    elif has_kind(changes.directory / TRANSFORMER, ENCODER_KIND):
+        changes.remove(TRANSFORMER)  # that of the old model
     part = Part(KIND, settings, vocabulary.to_dict(), arrays, model.card)
     weights = write_part(changes, part, bits=bits, version=version)
     if model.calibration is not None:
@@ -187,6 +200,8 @@ def load_parser(path: str | PathLike[str]) -> ParserModel:
         if vectors.sha256 != sha256:
             found = directory / VECTORS
             raise ModelError(f"{found} are not the vectors the model was trained with; copy the whole model again")
+    sha256 = settings.pop("transformer", None)
+    encoder = None if sha256 is None else load_encoder(directory / TRANSFORMER, sha256)
     try:
         config = ParserConfig.from_dict(settings)
     except ConfigError as error:
@@ -196,9 +211,11 @@ def load_parser(path: str | PathLike[str]) -> ParserModel:
         vocabulary = ParserVocabulary.from_dict(part.vocabulary)
     if vectors is not None:
         vocabulary = replace(vocabulary, external=vectors.rows)
+    if encoder is not None:
+        vocabulary = replace(vocabulary, reader=LazyReader(encoder))
     with errors_in(directory):
         arrays = dequantize(part.arrays) | ({} if vectors is None else {EXTERNAL: vectors.table})
-        model = ParserModel(config, vocabulary, arrays, part.card or "", vectors)
+        model = ParserModel(config, vocabulary, arrays, part.card or "", vectors, encoder=encoder)
         _check(model)
     return replace(model, calibration=load_calibration(directory))
 
@@ -210,8 +227,10 @@ def _check(model: ParserModel) -> None:
         raise ModelError(f"the network needs tags of {network.tags!r}, the vocabulary has {list(vocabulary.tags)}")
     if (vocabulary.characters is not None) != bool(network.spelling_dim):
         raise ModelError("the network and the vocabulary must both read characters, or neither")
-    external = model.arrays.get(EXTERNAL)
-    shapes = parser_shapes(network, sizes_of(vocabulary, None if external is None else external.shape))
+    if (model.encoder is None) != (model.config.encoder is None):
+        raise ModelError("the model must have both a pretrained encoder and the settings of its training, or neither")
+    external, contextual = model.arrays.get(EXTERNAL), 0 if model.encoder is None else model.encoder.settings.dim
+    shapes = parser_shapes(network, sizes_of(vocabulary, None if external is None else external.shape, contextual))
     if model.vectors is None:
         check_arrays(model.arrays, join_members([shapes] * model.config.members))
         return

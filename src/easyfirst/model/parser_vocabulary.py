@@ -11,13 +11,14 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 
 from easyfirst.json_values import checking, distinct_strings, list_of, scalar, table
+from easyfirst.model.encoder_store import WordReader
 from easyfirst.model.features import nearest_bundle
 from easyfirst.model.lexicon import (
     distinct_forms,
@@ -50,6 +51,8 @@ class ParserVocabulary:
     external: Mapping[str, int] | None = None  # form -> row, from 1
     characters: Mapping[str, int] | None = None  # from 1; None: characters are not read
     crossing: str | None = None  # the scheme by which relations encode lifted arcs; None: they encode nothing
+    reader: WordReader | None = field(default=None, compare=False)
+    """The pretrained encoder, which reads sentences where they are encoded; None: the network has none."""
 
     @cached_property
     def labels(self) -> tuple[Label, ...]:
@@ -97,7 +100,13 @@ class ParserVocabulary:
         )
 
     def encode(self, sentences: Sequence[Sentence]) -> WordIds:
-        """Return the words of all sentences as row numbers."""
+        """Return the words of all sentences as row numbers, with the vectors of a pretrained encoder."""
+        ids = self._rows(sentences)
+        if self.reader is None:
+            return ids
+        return replace(ids, contextual=self.reader.vectors([sentence.forms for sentence in sentences]))
+
+    def _rows(self, sentences: Sequence[Sentence]) -> WordIds:
         forms = [form for sentence in sentences for form in sentence.forms]
         external = None if self.external is None else external_ids(self.external, forms)
         tags = tuple(

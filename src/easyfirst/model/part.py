@@ -1,7 +1,7 @@
 """Directories of model parts: ``config.json``, ``vocab.json``, ``weights.safetensors`` and, for the parser, a card.
 
-The parser's directory is the model's; tokenizer, tagger and vectors are directories in it. Nothing is ever unpickled,
-and any problem with a directory is a :class:`ModelError`.
+The parser's directory is the model's; tokenizer, tagger, vectors and transformer are directories in it. Nothing is
+ever unpickled, and any problem with a directory is a :class:`ModelError`.
 
 All files are replaced together (``easyfirst.model.transaction``), so a process killed at any moment leaves the old
 part or the new one. The header of the weights identifies their network and vocabulary and has a checksum of their
@@ -39,10 +39,11 @@ from easyfirst.model.transaction import Changes, replacing, settle
 from easyfirst.model.weight_files import checksum, pack_weights, quantize, read_weights
 
 FLOAT_FORMAT_VERSION, EIGHT_BIT_FORMAT_VERSION, FOUR_BIT_FORMAT_VERSION, MORPHOLOGY_FORMAT_VERSION = 1, 2, 3, 4
-"""Weights as floats of 16 or 32 bits, weights as 8-bit integers with scales, word vectors of 4 bits a number, and
-taggers that predict FEATS or LEMMA and parsers that read FEATS."""
-FORMAT_VERSION = MORPHOLOGY_FORMAT_VERSION  # the newest version that can be read
-TOKENIZER, TAGGER, VECTORS = PART_FOLDERS
+TRANSFORMER_FORMAT_VERSION = 5
+"""Weights as floats of 16 or 32 bits, weights as 8-bit integers with scales, word vectors of 4 bits a number, taggers
+that predict FEATS or LEMMA and parsers that read FEATS, and parsers with a transformer."""
+FORMAT_VERSION = TRANSFORMER_FORMAT_VERSION  # the newest version that can be read
+TOKENIZER, TAGGER, VECTORS, TRANSFORMER = PART_FOLDERS
 _Network = TypeVar("_Network")
 
 

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from easyfirst.model.directory import PART_FOLDERS, has_kind
+from easyfirst.model.encoder_store import require_packages
 from easyfirst.model.parser_store import ParserModel, load_parser, write_parser
 from easyfirst.model.part import TAGGER, TOKENIZER
 from easyfirst.model.shared_vectors import write_shared_vectors
@@ -23,8 +24,12 @@ class ModelParts(NamedTuple):
 
 
 def load_model(directory: Path) -> ModelParts:
-    """Read all parts of a model. If it is replaced meanwhile, they are those of the old one or of the new one."""
-    return read_consistently(directory, _load_parts)
+    """Read all parts of a model. If it is replaced meanwhile, they are those of the old one or of the new one. Raise a
+    :class:`ModelError` if it needs packages that are not installed."""
+    parts = read_consistently(directory, _load_parts)
+    if parts.parser.encoder is not None:
+        require_packages(f"{directory} has a transformer encoder, which")
+    return parts
 
 
 def _load_parts(directory: Path) -> ModelParts:

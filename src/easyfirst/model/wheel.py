@@ -18,7 +18,7 @@ from easyfirst.errors import ModelError
 from easyfirst.model.card_updates import packaged_card
 from easyfirst.model.directory import CARD, file_errors, read_file
 from easyfirst.model.installed import GROUP, NAME
-from easyfirst.model.part import TAGGER, TOKENIZER, VECTORS
+from easyfirst.model.part import TAGGER, TOKENIZER, TRANSFORMER, VECTORS
 from easyfirst.model.transaction import read_consistently
 from easyfirst.replacing import replacement
 
@@ -136,7 +136,12 @@ def _contents(model: Path, facts: PackageFacts) -> Iterator[tuple[str, bytes]]:
     licences = _licence_files(model)
     for file in licences:
         yield f"{information}/licenses/{file.name}", file.read_bytes()
-    yield f"{information}/METADATA", _metadata(facts, [file.name for file in licences], card).encode()
+    yield (
+        f"{information}/METADATA",
+        _metadata(
+            facts, [file.name for file in licences], card, needs_transformers=(model / TRANSFORMER).is_dir()
+        ).encode(),
+    )
     generator = f"Generator: easyfirst {facts.easyfirst_version}"
     yield f"{information}/WHEEL", f"Wheel-Version: 1.0\n{generator}\nRoot-Is-Purelib: true\nTag: {TAG}\n".encode()
     yield f"{information}/entry_points.txt", f"[{GROUP}]\n{facts.name} = {facts.module}\n".encode()
@@ -144,7 +149,7 @@ def _contents(model: Path, facts: PackageFacts) -> Iterator[tuple[str, bytes]]:
 
 def model_files(model: Path) -> list[Path]:
     """Return the files of a model and its parts, except the card: no training runs, and nothing that is not ours."""
-    folders = (model, *(model / part for part in (TAGGER, TOKENIZER, VECTORS)))
+    folders = (model, *(model / part for part in (TAGGER, TOKENIZER, VECTORS, TRANSFORMER)))
     return [file for folder in folders for file in _files(folder, _MODEL_FILE)] + _licence_files(model)
 
 
@@ -156,7 +161,7 @@ def _files(folder: Path, pattern: re.Pattern[str]) -> list[Path]:
     return [file for file in sorted(folder.glob("*")) if pattern.fullmatch(file.name) and file.is_file()]
 
 
-def _metadata(facts: PackageFacts, licence_files: list[str], card: str) -> str:
+def _metadata(facts: PackageFacts, licence_files: list[str], card: str, *, needs_transformers: bool) -> str:
     lines = [
         "Metadata-Version: 2.4",
         f"Name: {facts.package}",
@@ -171,7 +176,7 @@ def _metadata(facts: PackageFacts, licence_files: list[str], card: str) -> str:
     lines += [f"License-File: {name}" for name in licence_files]
     lines += [
         f"Requires-Python: {PYTHON}",
-        f"Requires-Dist: {PREFIX}>={facts.easyfirst_version}",
+        f"Requires-Dist: {PREFIX}{'[transformers]' if needs_transformers else ''}>={facts.easyfirst_version}",
         "Description-Content-Type: text/markdown; charset=UTF-8",
     ]
     return "\n".join([*lines, "", card])

@@ -97,6 +97,7 @@ class Encoder:
         return cls(
             core,
             tables=[weights.words, *external, *weights.tags],
+            form_dim=weights.contextual_dim,
             characters=weights.characters,
             project=(weights.project, weights.bias),
             stacks=weights.stacks,
@@ -237,4 +238,14 @@ class Given(NamedTuple):
     def of_words(cls, lengths: Sequence[int] | Ints, ids: WordIds) -> Given:
         """Convert the words of sentences, longest first."""
         external = () if ids.external is None else (ids.external,)
-        return cls.of(lengths, [ids.words, *external, *ids.tags], forms=ids.forms, spelling=ids.spelling)
+        tables = [ids.words, *external, *ids.tags]
+        if ids.contextual is None:
+            return cls.of(lengths, tables, forms=ids.forms, spelling=ids.spelling)
+        if ids.forms is None or ids.spelling is None:
+            return cls.of(lengths, tables, forms=np.arange(len(ids.words)), form_vectors=ids.contextual)
+        # the core has one vector for each form, so every word becomes a form of its own, still longest first
+        order = np.argsort(ids.forms, kind="stable")
+        forms = np.empty_like(order)
+        forms[order] = np.arange(len(order))
+        spelling = ids.spelling.of(ids.forms[order])
+        return cls.of(lengths, tables, forms=forms, form_vectors=ids.contextual[order], spelling=spelling)

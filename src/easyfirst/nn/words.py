@@ -1,7 +1,8 @@
 """Representing words (section 3.1): v'_i = tanh(W^v (w_i ∘ p_i) + b), then v_i = f_i ∘ b_i by a BiLSTM.
 
 LSTM_F and LSTM_B are two separate stacks (``easyfirst.nn.sequences``). Beyond the paper, w_i may be followed by an
-external vector and a character vector, and every layer of the BiLSTM may read both directions of the one below.
+external vector, a contextual vector of a pretrained encoder and a character vector, and every layer of the BiLSTM may
+read both directions of the one below.
 """
 
 from __future__ import annotations
@@ -24,6 +25,7 @@ class WordIds:
     tags: tuple[Ints, ...]  # (n_words,) for each kind of tag
     forms: Ints | None = None  # (n_words,): the number of each word's form in the spelling
     spelling: Spelling | None = None
+    contextual: Array | None = None  # (n_words, contextual_dim): the vectors that a pretrained encoder computes
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,6 +41,13 @@ class WordWeights:
     cell: Cell
     characters: CharacterWeights | None = None
 
+    @property
+    def contextual_dim(self) -> int:
+        """The width of contextual vectors; 0: none are read."""
+        tables = [self.words, *self.tags, *([] if self.external is None else [self.external])]
+        spelling = 0 if self.characters is None else 2 * self.characters.layers[-1].dim
+        return int(self.project.shape[0]) - sum(int(table.shape[1]) for table in tables) - spelling
+
 
 def embed_words(xp: Namespace, weights: WordWeights, ids: WordIds, drop: Drop | None = None) -> Array:
     """Return v'_i for every word: (n_words, vector_dim). ``drop`` is applied to the character embeddings."""
@@ -46,6 +55,8 @@ def embed_words(xp: Namespace, weights: WordWeights, ids: WordIds, drop: Drop | 
     if weights.external is not None and ids.external is not None:
         parts.append(xp.embed(weights.external, xp.index(ids.external)))
     parts += [xp.embed(table, xp.index(tags)) for table, tags in zip(weights.tags, ids.tags, strict=True)]
+    if ids.contextual is not None:
+        parts.append(ids.contextual)
     if weights.characters is not None and ids.spelling is not None and ids.forms is not None:
         parts.append(xp.take(spell(xp, weights.characters, ids.spelling, drop), xp.index(ids.forms)))
     x = parts[0] if len(parts) == 1 else xp.concat(parts, -1)

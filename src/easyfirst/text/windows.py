@@ -6,37 +6,17 @@ output of the neighbouring window is used. Windows depend only on their own sequ
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from typing import NamedTuple
+from collections.abc import Callable, Sequence
 
 import numpy as np
 
 from easyfirst.nn.arrays import Floats, Ints
 from easyfirst.nn.sequences import longest_first
+from easyfirst.nn.windows import Window, windows_of
 from easyfirst.text.steps import Steps
 
 Reader = Callable[[Ints, list[int]], Floats]  # takes row numbers and the lengths of windows, returns one row for each
 MAX_ROWS = 8_192  # the most rows that are read in lock step, which is one step
-
-
-class Window(NamedTuple):
-    """The rows that are read together, and those of them whose outputs are kept."""
-
-    begin: int
-    end: int
-    kept_begin: int
-    kept_end: int
-
-
-def windows_of(begin: int, length: int, *, size: int, context: int) -> Iterator[Window]:
-    """Yield the windows of a sequence of rows: each keeps ``size`` of them and reads ``context`` more on each side."""
-    end = begin + length
-    if length <= size + 2 * context:  # two windows would read more rows in all
-        yield Window(begin, end, begin, end)
-        return
-    for kept in range(begin, end, size):
-        kept_end = min(kept + size, end)
-        yield Window(max(kept - context, begin), min(kept_end + context, end), kept, kept_end)
 
 
 def read_in_windows(

@@ -22,6 +22,7 @@ class ParserBatch:
     lengths: Ints
     ids: WordIds
     gold: Gold
+    forms: Sequence[Sequence[str]] = ()  # the words of each sentence, for a pretrained encoder
 
     @property
     def n_words(self) -> int:
@@ -35,6 +36,7 @@ class ParserCorpus:
         self.ids = vocabulary.encode(sentences)
         self.lengths = np.array([len(sentence) for sentence in sentences], dtype=np.int64)
         self._starts = np.cumsum(self.lengths) - self.lengths
+        self._forms = [sentence.forms for sentence in sentences]
         heads = (NOT_ANNOTATED if head is None else head for sentence in sentences for head in sentence.heads)
         self._heads = np.array(list(heads), dtype=np.int64)
         numbers = {relation: number for number, relation in enumerate(vocabulary.relations)}
@@ -55,7 +57,8 @@ class ParserCorpus:
         rows = np.arange(n_words) + np.repeat(self._starts[numbers] - starts, lengths)
         heads = rows_of_heads(self._heads[rows], np.repeat(starts, lengths), n_words)
         gold = Gold(heads=np.append(heads, n_words), relations=np.append(self._relations[rows], 0))
-        return ParserBatch(lengths, drop_words(_select(self.ids, rows), unknown_prob, rng), gold)
+        forms = [self._forms[number] for number in numbers]
+        return ParserBatch(lengths, drop_words(_select(self.ids, rows), unknown_prob, rng), gold, forms)
 
 
 def _select(ids: WordIds, rows: Ints) -> WordIds:

@@ -51,6 +51,8 @@ class Job:
     text: Path | None = None  # plain text, whose frequent words the tokenizer learns
     init: Path | None = None  # the model whose parser is trained further
     constituency: ConstituencyConfig | None = None  # the treebanks are brackets; how they are encoded
+    encoder: Path | None = None  # the directory of a Hugging Face model, whose vectors the parser reads
+    device: str = "cpu"  # where this model is trained
 
 
 @dataclass(frozen=True, slots=True)

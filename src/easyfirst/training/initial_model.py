@@ -38,6 +38,10 @@ def with_initial_model(path: Path, config: ParserConfig, data: TrainingData) -> 
     """Return the settings and the data of a training that starts from a model: with its network, its way to encode
     crossing arcs, and its word vectors."""
     model = load_parser(path)
+    if model.encoder is not None:
+        raise ConfigError(
+            f"--init {path} has a transformer encoder, which cannot be trained further; train a new parser"
+        )
     if model.config.members > 1:
         raise ConfigError(f"--init {path} is an ensemble; name a model with a single parser")
     if data.vectors is not None or data.shared_vectors is not None:

@@ -7,7 +7,7 @@ wrong one. Replay recomputes those subtrees and nothing else, so it takes less t
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import torch
@@ -23,6 +23,7 @@ from easyfirst.parsing.exploration import Attachments, Policy, Violations
 from easyfirst.training.attention import Attention
 from easyfirst.training.beam_exploration import BeamExploration
 from easyfirst.training.corpus import ParserBatch
+from easyfirst.training.fine_tuning import FineTuning, without_encoder
 from easyfirst.training.torch_namespace import TORCH, dropout
 from easyfirst.training.tree_encoder import TreeEncoder
 
@@ -42,10 +43,17 @@ NONE = BatchLoss(None, 0, 0.0)
 class ParserLoss:
     """Computes the loss of batches with parameters that an optimizer changes in place."""
 
-    def __init__(self, parameters: Mapping[str, Tensor], config: ParserConfig, rng: np.random.Generator) -> None:
-        self._config, self._rng = config, rng
+    def __init__(
+        self,
+        parameters: Mapping[str, Tensor],
+        config: ParserConfig,
+        rng: np.random.Generator,
+        tuning: FineTuning | None = None,
+    ) -> None:
+        """``tuning``: the pretrained encoder, if there is one; its weights are among the parameters."""
+        self._parameters, self._config, self._rng, self._tuning = parameters, config, rng, tuning
         self._network = network_of(parameters, rnn=config.network.rnn)
-        arrays = {name: tensor.detach().numpy() for name, tensor in parameters.items()}
+        arrays = {name: tensor.detach().numpy() for name, tensor in without_encoder(parameters).items()}
         settings, network = config.training, network_of(arrays, rnn=config.network.rnn)
         policy = Policy(settings.margin, settings.explore_prob, settings.use_dynamic_oracle)
         self._exploration: Exploration
@@ -63,8 +71,10 @@ class ParserLoss:
         """Parse a batch with error exploration (Algorithm 4) and return the loss of its violations."""
         training = self._config.training
         drop = dropout(training.dropout, self._rng)
-        lengths = batch.lengths.tolist()
-        vectors = encode_words(TORCH, self._network.words, batch.ids, Packing.of(lengths), drop)
+        lengths, ids = batch.lengths.tolist(), batch.ids
+        if self._tuning is not None:
+            ids = replace(ids, contextual=self._tuning.read(self._parameters, batch.forms, self._rng))
+        vectors = encode_words(TORCH, self._network.words, ids, Packing.of(lengths), drop)
         explored = self._exploration.explore(vectors.detach().numpy(), lengths, batch.gold)
         if explored is None:
             return NONE

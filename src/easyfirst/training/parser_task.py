@@ -45,6 +45,7 @@ from easyfirst.training.checkpoint import require_same
 from easyfirst.training.corpus import ParserCorpus, unknown_probabilities
 from easyfirst.training.crossing import LiftedSentences
 from easyfirst.training.data import DataReport, Job, TrainingData, describe
+from easyfirst.training.fine_tuning import FineTuning, without_encoder
 from easyfirst.training.initial_model import init_checksum, initial_model
 from easyfirst.training.parser_loss import NONE, ParserLoss
 from easyfirst.training.processes import ALONE, Group
@@ -100,6 +101,9 @@ class ParserTask:
         if training.crossing != NO_CROSSING:
             lifted = LiftedSentences.of(data.parser_sentences, training.crossing)
         self.rng = np.random.default_rng(config.training.seed)
+        self.tuning: FineTuning | None = None
+        if job.encoder is not None and config.encoder is not None:
+            self.tuning = FineTuning.of(job.encoder, config.encoder, job.device)
         if job.init is None:
             self.vocabulary, self.arrays = self._new_parser(lifted)
         else:
@@ -107,6 +111,9 @@ class ParserTask:
         self.report = describe(data.train, lifted, data.dev, self.vocabulary)
         self.corpus = ParserCorpus(lifted.sentences, self.vocabulary)
         self.frozen = frozenset({EXTERNAL} if config.training.freeze_external else ())
+        if self.tuning is not None:
+            self.arrays |= self.tuning.arrays
+            self.frozen |= self.tuning.frozen
         vector_dim, n_relations = config.network.vector_dim, len(self.vocabulary.relations)
         second = initial_attention(vector_dim, n_relations, self.rng) if self.settings.attention else {}
         self.arrays |= second
@@ -131,14 +138,15 @@ class ParserTask:
             crossing=lifted.crossing,
         )
         table = data.external_table
-        sizes = sizes_of(vocabulary, table.shape if table is not None else None)
+        contextual = 0 if self.tuning is None else self.tuning.encoder.settings.dim
+        sizes = sizes_of(vocabulary, table.shape if table is not None else None, contextual)
         return vocabulary, initial_parser(config.network, sizes, self.rng, external=table)
 
     def steps(self, parameters: Mapping[str, Tensor]) -> Iterator[Step]:
         """Yield one epoch of batches whose sizes follow the rate of violations."""
         stats, group = EpochStats(), self._group
         order, own_rng = self.rng.permutation(len(self.corpus)), group.own_rng(self.rng)
-        loss = ParserLoss(parameters, self.config, own_rng)
+        loss = ParserLoss(parameters, self.config, own_rng, self.tuning)
         begin = updated = n_waiting = 0
         while begin < len(order):
             end = self._batch_end(order, begin, updated, n_waiting)
@@ -202,9 +210,13 @@ class ParserTask:
 
     def _parse(self, arrays: Mapping[str, Floats], sentences: Sequence[Sentence]) -> list[Derivation]:
         """Parse in the way that is trained, greedily or with a beam."""
+        vocabulary = self.vocabulary
+        if self.tuning is not None:
+            vocabulary = replace(vocabulary, reader=self.tuning.reader(arrays))
+        network = without_encoder(arrays)
         if self.settings.beam == 1:
-            return make_engine(arrays, self.config, self.vocabulary, Backend.exact()).derive(sentences)
-        found = NumpyEngine.of(arrays, self.config, self.vocabulary).search(
+            return make_engine(network, self.config, vocabulary, Backend.exact()).derive(sentences)
+        found = NumpyEngine.of(network, self.config, vocabulary).search(
             sentences, self.settings.beam, measure_of(self.config)
         )
         return [best.derivation for best, *_ in found]
@@ -215,8 +227,10 @@ class ParserTask:
 
     def save(self, arrays: Mapping[str, Floats], epoch: int) -> None:
         """Write the model with these weights. Its card has the scores of the last evaluation."""
-        card, vectors = self._card(epoch), self.data.shared_vectors
-        save_with_parts(self.job.out, ParserModel(self.config, self.vocabulary, dict(arrays), card, vectors))
+        card, vectors, network = self._card(epoch), self.data.shared_vectors, without_encoder(arrays)
+        encoder = None if self.tuning is None else self.tuning.trained(arrays)
+        model = ParserModel(self.config, self.vocabulary, network, card, vectors, encoder=encoder)
+        save_with_parts(self.job.out, model)
 
     def calibrate(self) -> None:
         """Fit the confidence of the saved weights on the dev treebank, unless an earlier run has done it."""
@@ -224,6 +238,9 @@ class ParserTask:
         if dev is None or all(len(s) == 1 or None in s.heads for s in dev.sentences):
             return
         model = load_parser(self.job.out)
+        if self.tuning is not None and model.encoder is not None:  # on the device of training
+            reader = self.tuning.reader_of(model.encoder)
+            model = replace(model, vocabulary=replace(model.vocabulary, reader=reader))
         if model.calibration is None:
             engine = make_engine(model.arrays, model.config, model.vocabulary, Backend.exact())
             derivations = engine.derive(dev.sentences)
@@ -250,8 +267,9 @@ class ParserTask:
 
     @property
     def _fingerprint(self) -> dict[str, str | None]:
-        """The checksums of the data and of the model that training starts from."""
+        """The checksums of the data and of the models that training starts from."""
         start = {} if self.job.init is None else {"init": init_checksum(self.job.init)}
+        start |= {} if self.tuning is None else {"encoder": self.tuning.sha256}
         return {**self.data.fingerprint, **start}
 
     def restore(self, facts: Mapping[str, Any]) -> None:
@@ -291,6 +309,7 @@ class ParserTask:
                 scores=self._scores,
                 best_epoch=epoch,
                 licence=self._licence,
+                encoder=None if self.tuning is None else self.tuning.description,
             )
         )
 

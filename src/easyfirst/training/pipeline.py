@@ -243,6 +243,8 @@ def _predicts_tags(config: PipelineConfig) -> bool:
 def _checked(out: Path, config: PipelineConfig, data: TrainingData) -> TrainingData:
     """Find errors in data and settings before the first part is trained."""
     _refuse_other_vectors(out, config.parts, data)
+    if config.parser.encoder is not None and config.processes > 1:
+        raise ConfigError("--processes and --encoder cannot be combined; use --threads for the transformer")
     if PARSER in config.parts:
         if config.parser.members > 1:
             raise ConfigError("train the members of an ensemble one at a time, then join them by 'easyfirst combine'")

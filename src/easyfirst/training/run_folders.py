@@ -24,7 +24,7 @@ from easyfirst.model.directory import (
     replace_file,
 )
 from easyfirst.model.parser_store import ParserModel, write_parser
-from easyfirst.model.part import TAGGER, TOKENIZER, VECTORS
+from easyfirst.model.part import TAGGER, TOKENIZER, TRANSFORMER, VECTORS
 from easyfirst.model.transaction import replacing
 from easyfirst.replacing import PREFIX
 from easyfirst.training.checkpoint import FILE as CHECKPOINT
@@ -142,7 +142,7 @@ def _refuse_to_overwrite(out: Path, parts: Sequence[str]) -> None:
             raise ModelError(f"{out}: a training run is there; continue with --resume, or start again with --overwrite")
         if settings_file(out, part).exists():
             raise ModelError(f"{out}: exists already, with a {part}; choose another --out, or use --overwrite")
-    ours = (CONFIG, VOCABULARY, WEIGHTS, CARD, CONFIDENCE, TOKENIZER, TAGGER, VECTORS, FOLDER)
+    ours = (CONFIG, VOCABULARY, WEIGHTS, CARD, CONFIDENCE, TOKENIZER, TAGGER, VECTORS, TRANSFORMER, FOLDER)
     others = [path.relative_to(out) for path in out.rglob("*") if not path.is_dir()]
     if any(path.parts[0] not in ours and not _is_temporary(path) for path in others):
         raise ModelError(f"{out}: exists already; choose another --out, or use --overwrite")

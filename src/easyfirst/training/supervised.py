@@ -14,6 +14,7 @@ from easyfirst.model.settings import TrainingSettings
 from easyfirst.nn.arrays import Floats
 from easyfirst.nn.sequences import Drop
 from easyfirst.training.checkpoint import require_same
+from easyfirst.training.fine_tuning import FineTuning
 from easyfirst.training.torch_namespace import dropout
 from easyfirst.training.training_loop import Step
 
@@ -24,6 +25,7 @@ class SupervisedTask(ABC):
     sparse: frozenset[str]
     frozen: frozenset[str] = frozenset()
     auxiliary: frozenset[str] = frozenset()
+    tuning: FineTuning | None = None
     speeds: tuple[str, ...] = ("decisions_per_cpu_second",)
 
     def __init__(

@@ -25,6 +25,7 @@ from easyfirst.model.settings import TrainingSettings
 from easyfirst.nn.activations import overflow_is_fine
 from easyfirst.nn.arrays import Floats
 from easyfirst.training.checkpoint import FILE, Checkpoint, load_checkpoint, save_checkpoint
+from easyfirst.training.fine_tuning import FineTuning
 from easyfirst.training.optimizer import Average, Optimizer
 from easyfirst.training.processes import ALONE, STOP, Group
 
@@ -52,6 +53,7 @@ class Task(Protocol):
     sparse: frozenset[str]  # the look-up tables among them, whose gradients have few rows
     frozen: frozenset[str]  # the arrays that are not trained
     auxiliary: frozenset[str]  # the arrays that only training uses: they are neither averaged nor saved with the part
+    tuning: FineTuning | None  # the transformer that is trained too; its weights are among the arrays
     rng: np.random.Generator
     speeds: tuple[str, ...]  # the speeds in the metrics: a statistic, ``_per_``, and ``second`` or ``cpu_second``
 
@@ -107,9 +109,13 @@ class TrainingLoop:
         the processes that train together, as the task knows them too."""
         self.task, self.folder, self._group = task, folder, group
         self.parameters = {name: torch.from_numpy(array) for name, array in task.arrays.items()}
+        tuning = task.tuning
+        if tuning is not None:
+            self.parameters |= {name: self.parameters[name].to(tuning.device) for name in sorted(tuning.names)}
         for name, tensor in self.parameters.items():
             tensor.requires_grad_(name not in task.frozen)
-        self.optimizer = Optimizer(self.parameters, task.settings, sparse=task.sparse)
+        tuned, of_tuned = (frozenset[str](), None) if tuning is None else (tuning.names, tuning.config)
+        self.optimizer = Optimizer(self.parameters, task.settings, sparse=task.sparse, tuned=tuned, tuning=of_tuned)
         self._gradients = group.gradients(self.optimizer.dense, self.optimizer.tables)
         kept = {name: tensor for name, tensor in self.parameters.items() if name not in task.auxiliary}
         self.average = Average(kept, task.settings.averaging)
@@ -178,7 +184,7 @@ class TrainingLoop:
         past = min(epochs_done / settings.epochs, 1)
         if self._gradients is not None:
             self._gradients.add_up(self._group.wait)
-        self.optimizer.step(n_decisions, rate_share=1 - (1 - settings.final_rate) * past)
+        self.optimizer.step(n_decisions, rate_share=1 - (1 - settings.final_rate) * past, past=past)
         self.average.update()
 
     def _is_best(self, scores: Mapping[str, Any] | None) -> bool:
@@ -209,7 +215,8 @@ class TrainingLoop:
             raise ModelError(f"{self.folder} cannot be written: {error.strerror or error}") from error
 
     def _checkpoint(self) -> Checkpoint:
-        arrays: dict[str, Any] = {f"parameters/{name}": array for name, array in self.task.arrays.items()}
+        parameters = {name: tensor.detach().cpu().numpy() for name, tensor in self.parameters.items()}
+        arrays: dict[str, Any] = {f"parameters/{name}": array for name, array in parameters.items()}
         arrays |= {f"optimizer/{name}": tensor.numpy() for name, tensor in self.optimizer.state().items()}
         arrays |= {f"average/{name}": array for name, array in self.average.state().items()}
         rng_state, n_averaged = self.task.rng.bit_generator.state, self.average.n_updates
@@ -223,7 +230,7 @@ class TrainingLoop:
         except ConfigError as error:
             raise ConfigError(f"{self.folder}: {error}") from None
         for name, array in checkpoint.group("parameters").items():
-            self.task.arrays[name][...] = array
+            self.parameters[name].data.copy_(torch.from_numpy(array))
         optimizer = checkpoint.group("optimizer")
         self.optimizer.load_state({name: torch.from_numpy(array.copy()) for name, array in optimizer.items()})
         self.average.load_state(checkpoint.group("average"), facts.get("n_averaged", 0))
