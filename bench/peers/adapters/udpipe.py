@@ -1,0 +1,100 @@
+"""UDPipe 1: a C++ pipeline with a GRU tokenizer, a perceptron tagger and a transition-based parser."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Callable, Iterable
+from pathlib import Path
+from typing import Any
+
+import ufal.udpipe as udpipe
+
+from bench.peers.adapters.worker import CannotError, System, main
+
+METHOD, MODEL = "morphodita_parsito", "model.udpipe"
+FULL_MINUTES = 60  # with the default settings
+DEFAULT = {"tokenizer": ("epochs", 100), "tagger": ("iterations", 20), "parser": ("iterations", 10)}
+TAGGER = "models=1"  # one model for tags, features and lemmas
+
+
+def read(path: Path) -> Any:
+    """Return the sentences of a CoNLL-U file."""
+    reader, error = udpipe.InputFormat.newConlluInputFormat(), udpipe.ProcessingError()
+    reader.setText(path.read_text("utf-8"))
+    sentences, sentence = udpipe.Sentences(), udpipe.Sentence()
+    while reader.nextSentence(sentence, error):
+        sentences.append(sentence)
+        sentence = udpipe.Sentence()
+    if error.occurred():
+        raise ValueError(f"{path}: {error.message}")
+    return sentences
+
+
+class UDPipe(System):
+    """UDPipe, greedy or with a beam."""
+
+    packages = ("ufal.udpipe",)
+
+    def train(self, data: Path, model: Path, minutes: float, progress: Callable[[str], None]) -> dict[str, Any]:
+        """Train part after part; a part is not repeated. With less CPU time, the iterations are reduced in proportion.
+        The trainer does not say how far it is, and a part that is interrupted starts again."""
+        share = min(1.0, minutes / FULL_MINUTES)
+        settings = {part: f"{name}={max(1, round(share * n))}" for part, (name, n) in DEFAULT.items()}
+        settings["tagger"] += f";{TAGGER}"
+        train, dev = read(data / "train.conllu"), read(data / "dev.conllu")
+        options = dict.fromkeys(DEFAULT, udpipe.Trainer.NONE)
+        for part in DEFAULT:  # each is added to a model of those before it
+            path = model / f"{part}.udpipe"
+            if not path.is_file():
+                progress(f"{part}: {settings[part]}")
+                error = udpipe.ProcessingError()
+                made = udpipe.Trainer.train(METHOD, train, dev, *(options | {part: settings[part]}).values(), error)
+                if error.occurred():
+                    raise ValueError(f"UDPipe cannot train its {part}: {error.message}")
+                path.write_bytes(made)
+            options = dict.fromkeys(options, udpipe.Trainer.NONE) | {
+                each: f"from_model=file:{path}" for each in list(DEFAULT)[: list(DEFAULT).index(part) + 1]
+            }
+        shutil.copyfile(path, model / MODEL)
+        return settings
+
+    def load(self, model: Path, threads: int, options: dict[str, Any]) -> None:
+        if threads > 1:
+            raise CannotError("one call uses one thread")
+        self.beam = options.get("beam", 1)
+        self.model = udpipe.Model.load(str(model / MODEL))
+        self.writer = udpipe.OutputFormat.newConlluOutputFormat()
+        if self.model is None:
+            raise FileNotFoundError(model / MODEL)
+        self.tokenizer = self.model.newTokenizer("")
+
+    def _finish(self, sentence: Any) -> Any:
+        self.model.tag(sentence, self.model.DEFAULT)
+        self.model.parse(sentence, "" if self.beam == 1 else f"beam_search={self.beam}")
+        return sentence
+
+    def texts(self, texts: list[str]) -> Iterable[Any]:
+        return [each for text in texts for each in self.text(text)]
+
+    def text(self, text: str) -> Any:
+        self.tokenizer.setText(text)
+        error, found = udpipe.ProcessingError(), []
+        while self.tokenizer.nextSentence(sentence := udpipe.Sentence(), error):
+            found.append(self._finish(sentence))
+        return found
+
+    def sentences(self, sentences: list[list[str]]) -> Iterable[Any]:
+        return map(self.sentence, sentences)
+
+    def sentence(self, words: list[str]) -> Any:
+        sentence = udpipe.Sentence()
+        for word in words:
+            sentence.addWord(word)
+        return [self._finish(sentence)]
+
+    def conllu(self, result: Any) -> str:
+        return "".join(map(self.writer.writeSentence, result))
+
+
+if __name__ == "__main__":
+    main(UDPipe())

@@ -1,0 +1,183 @@
+"""The command line of every adapter, and what adapters share. It needs the standard library only.
+
+    python -m bench.peers.adapters.udpipe train --data DATA --model DIR --minutes 60
+    python -m bench.peers.adapters.udpipe serve --model DIR
+
+``serve`` reads requests from standard input and writes an answer to each, one JSON object a line. CPU time is that of
+the process and of its children, and covers the work of the system only: reading the input and writing CoNLL-U are left
+out. A system that cannot do something raises :class:`CannotError`.
+"""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import importlib.metadata
+import json
+import resource
+import sys
+import time
+from collections.abc import Callable, Iterable, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple, Protocol
+
+BULK, SINGLE = "in bulk", "one at a time"
+TEXT, TOKENS = "text", "tokens"
+FACTS = "training.json"  # what a training took, beside the model
+
+
+class CannotError(Exception):
+    """The system cannot do what is asked."""
+
+
+class Row(NamedTuple):
+    """A word as a line of CoNLL-U, without its number."""
+
+    form: str
+    lemma: str
+    upos: str
+    xpos: str
+    feats: str
+    head: int
+    relation: str
+
+    def line(self, number: int) -> str:
+        """Return the line."""
+        cells = [cell or "_" for cell in (self.form, self.lemma, self.upos, self.xpos, self.feats)]
+        return "\t".join([str(number), *cells, str(self.head), self.relation or "_", "_", "_"])
+
+
+def to_conllu(rows: Iterable[Row]) -> str:
+    """Return a sentence as CoNLL-U."""
+    return "".join(f"{row.line(number)}\n" for number, row in enumerate(rows, 1)) + "\n"
+
+
+class System(Protocol):
+    """What an adapter does. A result may be anything that ``conllu`` turns into the CoNLL-U of its sentences."""
+
+    packages: Sequence[str]
+    """The packages whose versions identify the system."""
+
+    def train(self, data: Path, model: Path, minutes: float, progress: Callable[[str], None]) -> dict[str, Any]:
+        """Train on ``data``/train.conllu with about this much CPU time, or resume; return the settings."""
+        ...
+
+    def load(self, model: Path, threads: int, options: dict[str, Any]) -> None:
+        """Load a model."""
+        ...
+
+    def texts(self, texts: list[str]) -> Iterable[Any]:
+        """Parse many texts, the fastest way the system has."""
+        ...
+
+    def text(self, text: str) -> Any:
+        """Parse one text."""
+        ...
+
+    def sentences(self, sentences: list[list[str]]) -> Iterable[Any]:
+        """Parse many sentences of given words, the fastest way the system has."""
+        ...
+
+    def sentence(self, words: list[str]) -> Any:
+        """Parse one sentence of given words."""
+        ...
+
+    def conllu(self, result: Any) -> str:
+        """Return the sentences of a result as CoNLL-U."""
+        ...
+
+
+class Seconds(NamedTuple):
+    """CPU time, with children, and time by the clock."""
+
+    cpu: float
+    wall: float
+
+    @classmethod
+    def now(cls) -> Seconds:
+        """Read the clocks."""
+        used = [resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
+        return cls(sum(each.ru_utime + each.ru_stime for each in used), time.perf_counter())
+
+    def since(self, start: Seconds) -> dict[str, float]:
+        """Return the differences by name."""
+        return {"cpu": self.cpu - start.cpu, "wall": self.wall - start.wall}
+
+
+def peak_memory() -> int:
+    """Return the largest resident size of this process so far, in bytes (Linux)."""
+    status = dict(line.split(":", 1) for line in Path("/proc/self/status").read_text("utf-8").splitlines())
+    return 1024 * int(status["VmHWM"].split()[0])
+
+
+def parse(system: System, request: dict[str, Any]) -> dict[str, Any]:
+    """Answer a request to parse: measure it, and write the result if a file is named."""
+    inputs = json.loads(Path(request["inputs"]).read_text("utf-8"))
+    if request["from"] == TEXT:
+        many, one, given = system.texts, system.text, inputs["paragraphs" if request["way"] == BULK else "texts"]
+    else:
+        many, one, given = system.sentences, system.sentence, inputs["sentences"]
+    given = given[: request.get("limit")]
+    start = Seconds.now()
+    results = list(many(given)) if request["way"] == BULK else [one(each) for each in given]
+    answer: dict[str, Any] = Seconds.now().since(start)
+    if request.get("out"):
+        Path(request["out"]).write_text("".join(map(system.conllu, results)), "utf-8")
+    return answer
+
+
+def answer(system: System, request: dict[str, Any], given: argparse.Namespace) -> dict[str, Any]:
+    """Answer one request."""
+    if request["do"] == "load":
+        start = Seconds.now()
+        system.load(given.model, given.threads, json.loads(given.options))
+        return Seconds.now().since(start)
+    if request["do"] == "parse":
+        return parse(system, request)
+    if request["do"] == "memory":
+        return {"bytes": peak_memory()}
+    return {"versions": {name: importlib.metadata.version(name) for name in system.packages}}
+
+
+def serve(system: System, given: argparse.Namespace) -> None:
+    """Answer requests until the input ends. What the system prints goes to standard error."""
+    out = sys.stdout
+    with contextlib.redirect_stdout(sys.stderr):
+        for line in sys.stdin:
+            try:
+                answered = answer(system, json.loads(line), given)
+            except CannotError as error:
+                answered = {"cannot": str(error)}
+            print(json.dumps(answered), file=out, flush=True)
+
+
+def train(system: System, given: argparse.Namespace) -> None:
+    """Train, and add what it took to what earlier runs of the same training took."""
+    given.model.mkdir(parents=True, exist_ok=True)
+    facts = given.model / FACTS
+    before = json.loads(facts.read_text("utf-8")) if facts.is_file() else {"cpu_seconds": 0.0}
+    start, spent = Seconds.now(), before["cpu_seconds"]
+
+    def write(**more: Any) -> None:
+        now = {"cpu_seconds": spent + Seconds.now().cpu - start.cpu, "minutes": given.minutes, **more}
+        facts.write_text(json.dumps(now, indent=2) + "\n", "utf-8")
+
+    def progress(message: str) -> None:
+        print(f"{(Seconds.now().cpu - start.cpu) / 60:7.1f} min  {message}", file=sys.stderr, flush=True)
+        write(settings=before.get("settings"), is_finished=False)
+
+    settings = system.train(given.data, given.model, given.minutes - spent / 60, progress)
+    write(settings=settings, is_finished=True)
+
+
+def main(system: System) -> None:
+    """Run the command line of an adapter."""
+    options = argparse.ArgumentParser()
+    options.add_argument("verb", choices=("train", "serve"))
+    options.add_argument("--data", type=Path, help="the folder with train.conllu and dev.conllu")
+    options.add_argument("--model", type=Path, help="the folder of the model")
+    options.add_argument("--minutes", type=float, default=60, help="CPU time for training")
+    options.add_argument("--threads", type=int, default=1)
+    options.add_argument("--options", default="{}", help="options of the system, as JSON")
+    given = options.parse_args()
+    {"train": train, "serve": serve}[given.verb](system, given)
