@@ -14,7 +14,7 @@ from pathlib import Path
 import easyfirst
 from easyfirst import Sentence
 from easyfirst.treebank.misc import entries
-from easyfirst.treebank.raw_text import is_new_document, read_paragraphs, surface_text
+from easyfirst.treebank.raw_text import is_new_document, raw_text, read_paragraphs, surface_text
 from easyfirst.treebank.scores import tree_heads
 
 PARTS = ("train", "dev", "test")
@@ -104,5 +104,6 @@ def prepare(folder: Path, out: Path, *, n_train: int | None = None) -> None:
         for n, sentence in enumerate(sentences, 1):
             tree_heads(n, part, sentence)
         write_conllu(out / f"{part}.conllu", sentences)
+        (out / f"{part}.txt").write_text(raw_text(read_paragraphs(sentences)) + "\n", encoding="utf-8")
         if part == "test":
             inputs_of(sentences).write(out / "inputs.json")

@@ -11,10 +11,9 @@ import ufal.udpipe as udpipe
 
 from bench.peers.adapters.worker import CannotError, System, main
 
-METHOD, MODEL = "morphodita_parsito", "model.udpipe"
+METHOD, NONE, MODEL = "morphodita_parsito", udpipe.Trainer.NONE, "model.udpipe"
 FULL_MINUTES = 60  # with the default settings
 DEFAULT = {"tokenizer": ("epochs", 100), "tagger": ("iterations", 20), "parser": ("iterations", 10)}
-TAGGER = "models=1"  # one model for tags, features and lemmas
 
 
 def read(path: Path) -> Any:
@@ -35,27 +34,25 @@ class UDPipe(System):
 
     packages = ("ufal.udpipe",)
 
-    def train(self, data: Path, model: Path, minutes: float, progress: Callable[[str], None]) -> dict[str, Any]:
+    def train(self, data: Path, model: Path, minutes: float, progress: Callable[..., None]) -> dict[str, Any]:
         """Train part after part; a part is not repeated. With less CPU time, the iterations are reduced in proportion.
         The trainer does not say how far it is, and a part that is interrupted starts again."""
         share = min(1.0, minutes / FULL_MINUTES)
         settings = {part: f"{name}={max(1, round(share * n))}" for part, (name, n) in DEFAULT.items()}
-        settings["tagger"] += f";{TAGGER}"
         train, dev = read(data / "train.conllu"), read(data / "dev.conllu")
-        options = dict.fromkeys(DEFAULT, udpipe.Trainer.NONE)
-        for part in DEFAULT:  # each is added to a model of those before it
+        before, done = NONE, model / MODEL
+        for i, part in enumerate(DEFAULT):  # each is added to a model of those before it
             path = model / f"{part}.udpipe"
             if not path.is_file():
                 progress(f"{part}: {settings[part]}")
+                options = [before] * i + [settings[part]] + [NONE] * (len(DEFAULT) - i - 1)
                 error = udpipe.ProcessingError()
-                made = udpipe.Trainer.train(METHOD, train, dev, *(options | {part: settings[part]}).values(), error)
+                made = udpipe.Trainer.train(METHOD, train, dev, *options, error)
                 if error.occurred():
                     raise ValueError(f"UDPipe cannot train its {part}: {error.message}")
                 path.write_bytes(made)
-            options = dict.fromkeys(options, udpipe.Trainer.NONE) | {
-                each: f"from_model=file:{path}" for each in list(DEFAULT)[: list(DEFAULT).index(part) + 1]
-            }
-        shutil.copyfile(path, model / MODEL)
+            before, done = f"from_model=file:{path}", path
+        shutil.copyfile(done, model / MODEL)
         return settings
 
     def load(self, model: Path, threads: int, options: dict[str, Any]) -> None:

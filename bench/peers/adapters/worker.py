@@ -17,7 +17,7 @@ import json
 import resource
 import sys
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple, Protocol
 
@@ -47,6 +47,24 @@ class Row(NamedTuple):
         return "\t".join([str(number), *cells, str(self.head), self.relation or "_", "_", "_"])
 
 
+def read_columns(path: Path) -> Iterator[list[list[str]]]:
+    """Yield the sentences of a CoNLL-U file, a list of cells for each word."""
+    for block in path.read_text("utf-8").split("\n\n"):
+        if lines := [line.split("\t") for line in block.split("\n") if line and not line.startswith("#")]:
+            yield lines
+
+
+def read_lines(path: Path) -> list[dict[str, Any]]:
+    """Return the objects of a file of JSON lines, which need not exist."""
+    return [json.loads(line) for line in path.read_text("utf-8").splitlines()] if path.is_file() else []
+
+
+def append_line(path: Path, line: dict[str, Any]) -> None:
+    """Add an object to a file of JSON lines."""
+    with path.open("a", encoding="utf-8") as stream:
+        stream.write(json.dumps(line) + "\n")
+
+
 def to_conllu(rows: Iterable[Row]) -> str:
     """Return a sentence as CoNLL-U."""
     return "".join(f"{row.line(number)}\n" for number, row in enumerate(rows, 1)) + "\n"
@@ -58,8 +76,12 @@ class System(Protocol):
     packages: Sequence[str]
     """The packages whose versions identify the system."""
 
-    def train(self, data: Path, model: Path, minutes: float, progress: Callable[[str], None]) -> dict[str, Any]:
-        """Train on ``data``/train.conllu with about this much CPU time, or resume; return the settings."""
+    def train(self, data: Path, model: Path, minutes: float, progress: Callable[..., None]) -> dict[str, Any]:
+        """Train on ``data``/train.conllu with about this much CPU time, or resume; return the settings.
+
+        ``progress(message, running=seconds)`` stores how much time was used so far; ``running`` is the CPU time of a
+        child that has not ended.
+        """
         ...
 
     def load(self, model: Path, threads: int, options: dict[str, Any]) -> None:
@@ -158,13 +180,13 @@ def train(system: System, given: argparse.Namespace) -> None:
     before = json.loads(facts.read_text("utf-8")) if facts.is_file() else {"cpu_seconds": 0.0}
     start, spent = Seconds.now(), before["cpu_seconds"]
 
-    def write(**more: Any) -> None:
-        now = {"cpu_seconds": spent + Seconds.now().cpu - start.cpu, "minutes": given.minutes, **more}
+    def write(running: float = 0.0, **more: Any) -> None:
+        now = {"cpu_seconds": spent + Seconds.now().cpu - start.cpu + running, "minutes": given.minutes, **more}
         facts.write_text(json.dumps(now, indent=2) + "\n", "utf-8")
 
-    def progress(message: str) -> None:
-        print(f"{(Seconds.now().cpu - start.cpu) / 60:7.1f} min  {message}", file=sys.stderr, flush=True)
-        write(settings=before.get("settings"), is_finished=False)
+    def progress(message: str, running: float = 0.0) -> None:
+        print(f"{(Seconds.now().cpu - start.cpu + running) / 60:7.1f} min  {message}", file=sys.stderr, flush=True)
+        write(running, settings=before.get("settings"), is_finished=False)
 
     settings = system.train(given.data, given.model, given.minutes - spent / 60, progress)
     write(settings=settings, is_finished=True)
