@@ -1,1 +1,1 @@
-"""easyfirst side by side with other parsers: the same data, the same machine, the same run (``python -m bench.peers``)."""
+"""easyfirst side by side with other parsers: same data, same machine, same run (``python -m bench.peers``)."""

@@ -36,7 +36,7 @@ class Worker:
     def __init__(self, system: System, environments: Path, work: Path, *, threads: int = 1) -> None:
         arguments = ["--model", str(system.model(work)), "--threads", str(threads)]
         arguments += ["--options", json.dumps(dict(system.options))]
-        self._log = tempfile.TemporaryFile()
+        self._log = tempfile.TemporaryFile()  # noqa: SIM115 -- closed with the process
         self._process = subprocess.Popen(
             command(system, environments, "serve", *arguments),
             stdin=subprocess.PIPE,

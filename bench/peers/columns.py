@@ -1,4 +1,4 @@
-"""The columns of the comparison: how a value is read from the record and written, and what a peer that wins does better."""
+"""The columns of the comparison: how a value is read and written, and what it would take to do as well as a peer."""
 
 from __future__ import annotations
 
@@ -96,8 +96,8 @@ LARGER = "It would take larger networks or an [ensemble](ensembles.md). Both par
 SPLITTER = "It would take a larger tokenizer, at a lower speed, or sentence boundaries that depend on the trees."
 TAGGER = "It would take a larger tagger or more than the two networks of its ensemble, at a lower speed."
 FEED_FORWARD = (
-    "spaCy and UDPipe look at a fixed window of words or a few features of the parser's state, and do a fraction of the "
-    "multiplications of a BiLSTM. It would take a smaller encoder, which is less accurate."
+    "spaCy and UDPipe look at a fixed window of words or a few features of the parser's state, and need fewer "
+    "multiplications than BiLSTMs. It would take a smaller encoder, which is less accurate."
 )
 ONE_CALL = (
     "UDPipe is C++ from text to tree, and a sentence costs the same alone as in a batch. easyfirst returns to Python "
@@ -131,8 +131,8 @@ SPEED = (
 COSTS = (
     Column(
         *("First parse, CPU s", "the time to the first parse", start("cpu"), "{:.2f}", False),
-        remark="easyfirst imports NumPy and packs the weights of its model when it is loaded. It would take weights that "
-        "are packed on disk.",
+        remark="easyfirst imports NumPy and packs the weights of its model when it is loaded. It would take weights "
+        "that are packed on disk.",
     ),
     Column("First parse, clock s", "the time to the first parse by the clock", start("wall"), "{:.2f}", False),
     Column(
@@ -149,8 +149,8 @@ COSTS = (
     ),
     Column(
         *("Training, CPU min", "the training time", number("training", "cpu_seconds", 60), "{:,.0f}", False),
-        remark="Its networks are smaller or were trained for less time. [Training](training.md) lists the settings that "
-        "make ours faster, at a lower accuracy.",
+        remark="Its networks are smaller or were trained for less time. [Training](training.md) lists settings "
+        "that make ours faster, at a lower accuracy.",
     ),
 )
 README = (

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from bench.peers import columns, plot
@@ -21,8 +21,8 @@ SOURCES = {TEXT: "From raw text", TOKENS: "From gold tokens"}
 INTRODUCTION = """\
 # Side by side with other parsers
 
-This page shows how easyfirst compares with spaCy, UDPipe 1, Stanza and supar: accuracy, speed and size, on the same data,
-on the same machine, in the same run.
+This page shows how easyfirst compares with spaCy, UDPipe 1, Stanza and supar: accuracy, speed and size, on the same
+data, on the same machine, in the same run.
 
 ![Accuracy against speed of all systems, from raw text and from gold tokens](img/peers.svg)
 
@@ -65,8 +65,8 @@ METHOD = """
 - **UDPipe** has its default settings. The beam is an option of parsing, so both rows are one model.
 - **Stanza** is trained without pretrained vectors and character language models (`--no_pretrain`), its parser on
   predicted tags.
-- **supar** is its biaffine parser with characters and without pretrained vectors. It has no tokenizer and no tagger. Its
-  first parse and its peak memory are those of parsing given words.
+- **supar** is its biaffine parser with characters and without pretrained vectors. It has no tokenizer and no tagger.
+  Its first parse and its peak memory are those of parsing given words.
 - **Time.** CPU time covers all threads and child processes, and what a system does from the input to its own objects.
   Reading files and writing CoNLL-U are left out.
 """
@@ -197,7 +197,7 @@ def conditions(record: Record) -> Iterator[str]:
 
 def page(record: Record) -> str:
     """Return the page."""
-    lines = [INTRODUCTION.rstrip("\n"), *conditions(record), ACCURACY.rstrip("\n")]
+    lines = [INTRODUCTION, *conditions(record), ACCURACY.rstrip("\n")]
     for source, title in SOURCES.items():
         lines += ["", f"### {title}", *table_of(record, columns.ACCURACY[source])]
     lines += [SPEED.rstrip("\n"), *table_of(record, columns.SPEED)]
@@ -244,7 +244,7 @@ def picture(record: Record) -> str:
     return plot.draw(panels)
 
 
-def write(record: Record, files: Iterable[Path] = (PAGE, PICTURE, README)) -> None:
+def write(record: Record, files: Sequence[Path] = (PAGE, PICTURE, README)) -> None:
     """Write the page, the picture and the table of the README."""
     for path, text in zip(files, texts(record), strict=True):
         with replacement(path) as stream:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from itertools import pairwise
 from typing import NamedTuple
 
 from bench.peers.systems import OURS
@@ -66,7 +67,7 @@ def places(points: Sequence[Point], xs: Sequence[float], ys: Sequence[float]) ->
     """Return the heights of the labels of points: those that would overlap are moved apart."""
     order = sorted(range(len(points)), key=lambda i: ys[i])
     heights = list(ys)
-    for above, i in zip(order, order[1:], strict=False):
+    for above, i in pairwise(order):
         near = abs(xs[i] - xs[above]) < 150
         if near and heights[i] - heights[above] < SMALL + 3:
             heights[i] = heights[above] + SMALL + 3

@@ -77,7 +77,7 @@ class Turns:
 
 
 def measure_speed(place: Place, systems: Sequence[System], n_rounds: int, words: Mapping[str, int]) -> None:
-    """Measure the speed of all systems that have a model. An interrupted run goes on with the rounds that are missing."""
+    """Measure the speed of all systems that have a model. An interrupted run goes on with the missing rounds."""
     models = {system.name: place.fingerprint(system) for system in systems}
     with ExitStack() as stack:
         turns = Turns(place, stack, words)

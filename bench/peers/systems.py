@@ -52,7 +52,7 @@ UDPIPE = Published(
         "text": {"Sentences": 77.1, "UPOS": 93.5, "Lemmas": 96.0, "UAS": 80.5, "LAS": 77.5},
         "tokens": {"UPOS": 94.4, "Lemmas": 96.8, "UAS": 84.5, "LAS": 81.2},
     },
-    "the README of the UDPipe models for UD 2.3, with pretrained word embeddings, on the test set of UD 2.3",
+    "the README of the UDPipe models for UD 2.3, with precomputed word embeddings, on the test set of UD 2.3",
 )
 
 SYSTEMS = (

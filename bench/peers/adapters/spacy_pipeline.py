@@ -37,10 +37,12 @@ def rows_of(tokens: Sequence[Any]) -> list[Row]:
     heads = list(map(head_of, words))
     root = heads.index(0) + 1 if words else 0  # if white space was the root, the first of its children takes its place
     heads = [root if head == 0 and n != root else head for n, head in enumerate(heads, 1)]
-    relations = ["root" if head == 0 else "dep" if t.dep_ == ROOT else t.dep_ for t, head in zip(words, heads)]  # noqa: B905
+    relations = [
+        "root" if head == 0 else "dep" if t.dep_ == ROOT else t.dep_ for t, head in zip(words, heads, strict=True)
+    ]
     return [
         Row(token.text, token.lemma_, token.pos_, token.tag_, str(token.morph), head, relation)
-        for token, head, relation in zip(words, heads, relations)  # noqa: B905
+        for token, head, relation in zip(words, heads, relations, strict=True)
     ]
 
 

@@ -27,7 +27,7 @@ class BudgetSpentError(BaseException):
 
 def rows_of(words: Sequence[str], heads: Sequence[int], relations: Sequence[str]) -> list[Row]:
     """Return the rows of a sentence of supar."""
-    return [Row(form, "", "", "", "", *arc) for form, *arc in zip(words, heads, relations)]  # noqa: B905
+    return [Row(form, "", "", "", "", *arc) for form, *arc in zip(words, heads, relations, strict=True)]
 
 
 class Supar(System):
@@ -89,7 +89,7 @@ class Supar(System):
 
     def sentences(self, sentences: list[list[str]]) -> Iterable[Any]:
         found = self.parser.predict(sentences, verbose=False)
-        return zip(sentences, found.arcs, found.rels)  # noqa: B905
+        return zip(sentences, found.arcs, found.rels, strict=True)
 
     def sentence(self, words: list[str]) -> Any:
         [result] = self.sentences([words])

@@ -7,16 +7,14 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
 
-import ufal.udpipe as udpipe
-
 from bench.peers.adapters.worker import CannotError, System, main
 
-METHOD, NONE, MODEL = "morphodita_parsito", udpipe.Trainer.NONE, "model.udpipe"
+METHOD, MODEL = "morphodita_parsito", "model.udpipe"
 FULL_MINUTES = 60  # with the default settings
 DEFAULT = {"tokenizer": ("epochs", 100), "tagger": ("iterations", 20), "parser": ("iterations", 10)}
 
 
-def read(path: Path) -> Any:
+def read(udpipe: Any, path: Path) -> Any:
     """Return the sentences of a CoNLL-U file."""
     reader, error = udpipe.InputFormat.newConlluInputFormat(), udpipe.ProcessingError()
     reader.setText(path.read_text("utf-8"))
@@ -37,15 +35,18 @@ class UDPipe(System):
     def train(self, data: Path, model: Path, minutes: float, progress: Callable[..., None]) -> dict[str, Any]:
         """Train part after part; a part is not repeated. With less CPU time, the iterations are reduced in proportion.
         The trainer does not say how far it is, and a part that is interrupted starts again."""
+        from ufal import udpipe
+
         share = min(1.0, minutes / FULL_MINUTES)
         settings = {part: f"{name}={max(1, round(share * n))}" for part, (name, n) in DEFAULT.items()}
-        train, dev = read(data / "train.conllu"), read(data / "dev.conllu")
-        before, done = NONE, model / MODEL
+        train, dev = read(udpipe, data / "train.conllu"), read(udpipe, data / "dev.conllu")
+        none = before = udpipe.Trainer.NONE
+        done = model / MODEL
         for i, part in enumerate(DEFAULT):  # each is added to a model of those before it
             path = model / f"{part}.udpipe"
             if not path.is_file():
                 progress(f"{part}: {settings[part]}")
-                options = [before] * i + [settings[part]] + [NONE] * (len(DEFAULT) - i - 1)
+                options = [before] * i + [settings[part]] + [none] * (len(DEFAULT) - i - 1)
                 error = udpipe.ProcessingError()
                 made = udpipe.Trainer.train(METHOD, train, dev, *options, error)
                 if error.occurred():
@@ -58,7 +59,9 @@ class UDPipe(System):
     def load(self, model: Path, threads: int, options: dict[str, Any]) -> None:
         if threads > 1:
             raise CannotError("one call uses one thread")
-        self.beam = options.get("beam", 1)
+        from ufal import udpipe
+
+        self.beam, self.library = options.get("beam", 1), udpipe
         self.model = udpipe.Model.load(str(model / MODEL))
         self.writer = udpipe.OutputFormat.newConlluOutputFormat()
         if self.model is None:
@@ -75,8 +78,8 @@ class UDPipe(System):
 
     def text(self, text: str) -> Any:
         self.tokenizer.setText(text)
-        error, found = udpipe.ProcessingError(), []
-        while self.tokenizer.nextSentence(sentence := udpipe.Sentence(), error):
+        error, found = self.library.ProcessingError(), []
+        while self.tokenizer.nextSentence(sentence := self.library.Sentence(), error):
             found.append(self._finish(sentence))
         return found
 
@@ -84,7 +87,7 @@ class UDPipe(System):
         return map(self.sentence, sentences)
 
     def sentence(self, words: list[str]) -> Any:
-        sentence = udpipe.Sentence()
+        sentence = self.library.Sentence()
         for word in words:
             sentence.addWord(word)
         return [self._finish(sentence)]
