@@ -6,6 +6,7 @@ import json
 import os
 import subprocess
 import tempfile
+from contextlib import suppress
 from pathlib import Path
 from types import TracebackType
 from typing import Any
@@ -66,8 +67,11 @@ class Worker:
 
     def close(self) -> None:
         """End the process and read its CPU time, with that of its children."""
-        if self._process.returncode is None and self._process.stdin is not None:
-            self._process.stdin.close()
+        if self._process.returncode is None:
+            for stream in (self._process.stdin, self._process.stdout):
+                with suppress(BrokenPipeError):  # a request that a dead process did not read
+                    assert stream is not None
+                    stream.close()
             _, status, used = os.wait4(self._process.pid, 0)
             self._process.returncode = os.waitstatus_to_exitcode(status)
             self.seconds = used.ru_utime + used.ru_stime

@@ -68,7 +68,7 @@ class Stanza(System):
         if part not in EVERY:
             return OPTIONS[part]
         name, factor = EVERY[part]
-        return [*OPTIONS[part], name, str(factor * max(5, min(50, int(minutes))))]
+        return [*OPTIONS[part], name, str(factor * max(1, min(50, int(minutes))))]
 
     def _run(self, command: list[str], seconds: float, progress: Callable[..., None]) -> bool:
         """Run a trainer for this much CPU time; return whether it has finished by itself."""

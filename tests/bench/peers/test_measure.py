@@ -102,9 +102,10 @@ def test_what_a_system_cannot_do_is_recorded(place: Place) -> None:
 
 
 def test_a_process_that_fails_says_why(place: Place) -> None:
-    with Worker(System("x", "X", OURS, "supar_biaffine", ()), place.environments, place.work) as worker:
-        with pytest.raises(WorkerError, match=r"x failed at load:(.|\n)*ModuleNotFoundError"):
-            worker.ask("load")
+    system = System("x", "X", OURS, "supar_biaffine", ())
+    says = r"x failed at load:(.|\n)*ModuleNotFoundError"
+    with Worker(system, place.environments, place.work) as worker, pytest.raises(WorkerError, match=says):
+        worker.ask("load")
 
 
 def test_a_record_keeps_what_was_measured(tmp_path: Path) -> None:
