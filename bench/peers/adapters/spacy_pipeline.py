@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Callable, Iterable, Sequence
+from importlib import import_module
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -16,7 +17,7 @@ from bench.peers.adapters.worker import Row, Seconds, System, append_line, main,
 COMPONENTS = ["tagger", "morphologizer", "trainable_lemmatizer", "parser"]
 SENTENCES_PER_DOC = 10
 BEST, LAST, LOG = "model-best", "model-last", "evaluations.jsonl"
-ROOT = "ROOT"
+ROOT, LOGGER = "ROOT", "peers.budget.v1"
 
 
 class BudgetSpentError(BaseException):
@@ -53,16 +54,10 @@ class SpaCy(System):
 
     def train(self, data: Path, model: Path, minutes: float, progress: Callable[..., None]) -> dict[str, Any]:
         """Train, or go on from the weights of the last evaluation, without the state of the optimizer."""
-        import spacy
-        from spacy.cli.init_config import init_config
-        from spacy.training.initialize import init_nlp
-        from spacy.training.loop import train
-        from spacy.util import load_config_from_str, registry
-
+        spacy, util = import_module("spacy"), import_module("spacy.util")
         start, log = Seconds.now(), model / LOG
         session = 1 + max((line["session"] for line in read_lines(log)), default=0)
 
-        @registry.loggers("peers.budget.v1")
         def logger() -> Any:
             def set_up(nlp: Any, stdout: Any, stderr: Any) -> Any:
                 def step(info: dict[str, Any] | None) -> None:
@@ -78,19 +73,21 @@ class SpaCy(System):
 
             return set_up
 
+        util.registry.loggers.register(LOGGER, func=logger)
         for part in ("train", "dev"):
             self._write_docs(spacy, data / f"{part}.conllu", model / f"{part}.spacy")
+        init_config = import_module("spacy.cli.init_config").init_config
         config = init_config(lang="en", pipeline=COMPONENTS, optimize="efficiency", gpu=False)
         paths = {"paths.train": str(model / "train.spacy"), "paths.dev": str(model / "dev.spacy")}
-        changes = {**paths, "training.logger": {"@loggers": "peers.budget.v1"}}
-        config = load_config_from_str(config.to_str(), overrides=changes)
-        nlp = init_nlp(config)
+        changes = {**paths, "training.logger": {"@loggers": LOGGER}}
+        config = util.load_config_from_str(config.to_str(), overrides=changes)
+        nlp = import_module("spacy.training.initialize").init_nlp(config)
         if session > 1:
             nlp.from_disk(model / f"session-{session - 1}" / LAST)
         folder = model / f"session-{session}"
         folder.mkdir(exist_ok=True)
         try:
-            train(nlp, folder)
+            import_module("spacy.training.loop").train(nlp, folder)
         except BudgetSpentError:
             progress("the CPU time is over")
         best = max(read_lines(log), key=lambda line: line["score"])
@@ -119,8 +116,7 @@ class SpaCy(System):
         found.to_disk(out)
 
     def load(self, model: Path, threads: int, options: dict[str, Any]) -> None:
-        import spacy
-
+        spacy = import_module("spacy")
         self.nlp, self.threads = spacy.load(model / BEST), threads
         self.make_doc = spacy.tokens.Doc
 

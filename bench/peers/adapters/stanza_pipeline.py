@@ -10,6 +10,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterable
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -93,13 +94,10 @@ class Stanza(System):
             train, dev = (self._retag(path, model) for path in (train, dev))
         if part != "tokenizer":
             return ["--train_file", str(train), "--eval_file", str(dev)]
-        from stanza.utils.datasets import prepare_tokenizer_data
-
+        prepare = import_module("stanza.utils.datasets.prepare_tokenizer_data").main
         for name, path in (("train", train), ("dev", dev)):
             labels, expansions = model / f"{name}.labels", model / f"{name}.mwt.json"
-            prepare_tokenizer_data.main(
-                [str(path.with_suffix(".txt")), str(path), "-o", str(labels), "-m", str(expansions)]
-            )
+            prepare([str(path.with_suffix(".txt")), str(path), "-o", str(labels), "-m", str(expansions)])
         given = {"txt_file": train.with_suffix(".txt"), "label_file": model / "train.labels"}
         given |= {"dev_txt_file": dev.with_suffix(".txt"), "dev_label_file": model / "dev.labels"}
         given |= {"dev_conll_gold": dev, "mwt_json_file": model / "dev.mwt.json"}
@@ -109,15 +107,12 @@ class Stanza(System):
         """Write a treebank with predicted tags, and return its path."""
         out = model / f"{path.stem}.tagged.conllu"
         if not out.is_file():
-            from stanza.utils.conll import CoNLL
-
-            document = CoNLL.conll2doc(input_file=str(path))
-            CoNLL.write_doc2conll(self._pipeline(model, ["tagger"]).process(document, processors="pos"), str(out))
+            conll = import_module("stanza.utils.conll").CoNLL
+            document = conll.conll2doc(input_file=str(path))
+            conll.write_doc2conll(self._pipeline(model, ["tagger"]).process(document, processors="pos"), str(out))
         return out
 
     def _pipeline(self, model: Path, parts: Iterable[str]) -> Any:
-        import stanza
-
         paths = {f"{PROCESSORS[part]}_model_path": str(model / f"{part}.pt") for part in parts}
         (model / "resources.json").write_text("{}\n", "utf-8")  # nothing is looked up or downloaded
         more = {"allow_unknown_language": True, "use_gpu": False, "verbose": False}
@@ -125,14 +120,14 @@ class Stanza(System):
             more |= {"tokenize_pretokenized": True}
             parts = ["tokenizer", *parts]
         names = ",".join(PROCESSORS[part] for part in parts)
-        return stanza.Pipeline("en", dir=str(model), processors=names, download_method=None, **paths, **more)
+        return import_module("stanza").Pipeline(
+            "en", dir=str(model), processors=names, download_method=None, **paths, **more
+        )
 
     def load(self, model: Path, threads: int, options: dict[str, Any]) -> None:
-        import torch
-        from stanza.models.common.doc import Document
-
-        torch.set_num_threads(threads)
-        self.pipeline, self.document = self._pipeline(model, PROCESSORS), Document
+        import_module("torch").set_num_threads(threads)
+        self.document = import_module("stanza.models.common.doc").Document
+        self.pipeline = self._pipeline(model, PROCESSORS)
 
     def texts(self, texts: list[str]) -> Iterable[Any]:
         return [self.pipeline("\n\n".join(texts))]

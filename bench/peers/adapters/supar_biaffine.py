@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Iterable, Sequence
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -27,7 +28,7 @@ class BudgetSpentError(BaseException):
 
 def rows_of(words: Sequence[str], heads: Sequence[int], relations: Sequence[str]) -> list[Row]:
     """Return the rows of a sentence of supar."""
-    return [Row(form, "", "", "", "", *arc) for form, *arc in zip(words, heads, relations, strict=True)]
+    return [Row(form, "", "", "", "", head, name) for form, head, name in zip(words, heads, relations, strict=True)]
 
 
 class Supar(System):
@@ -37,16 +38,12 @@ class Supar(System):
 
     def _parser(self) -> Any:
         """Return the class of the parser. PyTorch must be willing to unpickle the objects in its files."""
-        import torch
-        from supar import BiaffineDependencyParser
-
+        torch = import_module("torch")
         torch.load = functools.partial(torch.load, weights_only=False)
-        return BiaffineDependencyParser
+        return import_module("supar").BiaffineDependencyParser
 
     def train(self, data: Path, model: Path, minutes: float, progress: Callable[..., None]) -> dict[str, Any]:
         """Train, or resume from the checkpoint of the best epoch. Stop after the epoch in which the time is over."""
-        import torch
-
         start, spent, epochs = Seconds.now(), 60 * minutes, []
         base = self._parser()
 
@@ -58,6 +55,7 @@ class Supar(System):
                 epochs.append(self.epoch)
                 super()._train(loader)
 
+        torch = import_module("torch")
         torch.set_num_threads(1)
         torch.manual_seed(1)
         path = model / CHECKPOINT
@@ -75,11 +73,8 @@ class Supar(System):
         return {**SETTINGS, "epochs": epochs[-1], "best epoch": parser.best_e, "dev": str(parser.best_metric)}
 
     def load(self, model: Path, threads: int, options: dict[str, Any]) -> None:
-        parser = self._parser()
-        import torch
-
-        torch.set_num_threads(threads)
-        self.parser = parser.load(str(model / MODEL))
+        import_module("torch").set_num_threads(threads)
+        self.parser = self._parser().load(str(model / MODEL))
 
     def texts(self, texts: list[str]) -> Iterable[Any]:
         raise CannotError(NO_TEXT)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Callable, Iterable
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -35,8 +36,7 @@ class UDPipe(System):
     def train(self, data: Path, model: Path, minutes: float, progress: Callable[..., None]) -> dict[str, Any]:
         """Train part after part; a part is not repeated. With less CPU time, the iterations are reduced in proportion.
         The trainer does not say how far it is, and a part that is interrupted starts again."""
-        from ufal import udpipe
-
+        udpipe = import_module("ufal.udpipe")
         share = min(1.0, minutes / FULL_MINUTES)
         settings = {part: f"{name}={max(1, round(share * n))}" for part, (name, n) in DEFAULT.items()}
         train, dev = read(udpipe, data / "train.conllu"), read(udpipe, data / "dev.conllu")
@@ -59,11 +59,9 @@ class UDPipe(System):
     def load(self, model: Path, threads: int, options: dict[str, Any]) -> None:
         if threads > 1:
             raise CannotError("one call uses one thread")
-        from ufal import udpipe
-
-        self.beam, self.library = options.get("beam", 1), udpipe
-        self.model = udpipe.Model.load(str(model / MODEL))
-        self.writer = udpipe.OutputFormat.newConlluOutputFormat()
+        self.beam, self.library = options.get("beam", 1), import_module("ufal.udpipe")
+        self.model = self.library.Model.load(str(model / MODEL))
+        self.writer = self.library.OutputFormat.newConlluOutputFormat()
         if self.model is None:
             raise FileNotFoundError(model / MODEL)
         self.tokenizer = self.model.newTokenizer("")
