@@ -1,7 +1,7 @@
 """Compare easyfirst with other parsers: the same data, the same machine, the same run.
 
     python -m bench.peers all --treebank UD_English-EWT --work DIR      # everything that is missing, then the page
-    python -m bench.peers train --work DIR --minutes 60 spacy           # one step, for one system
+    python -m bench.peers train --work DIR --minutes 24 spacy           # one step, for one system
     python -m bench.peers speed --work DIR --fresh                      # measure the speed again, on an idle machine
     python -m bench.peers render                                        # the page, the README and the picture
 
@@ -27,6 +27,7 @@ from bench.peers.speed import measure_speed
 from bench.peers.systems import OURS, ROOT, SYSTEMS, System
 from bench.peers.treebank import prepare
 
+MINUTES = 150  # what the epochs of the bundled model took
 STEPS = ("data", "install", "train", "describe", "score", "start", "memory", "speed", "render")
 
 
@@ -77,7 +78,7 @@ def main() -> None:
     options.add_argument("--work", type=Path, default=Path("build/peers"), metavar="DIR")
     options.add_argument("--environments", type=Path)
     options.add_argument("--results", type=Path, help="default: bench/results/peers.json")
-    options.add_argument("--minutes", type=float, default=60, help="CPU time for each training (60)")
+    options.add_argument("--minutes", type=float, default=MINUTES, help=f"CPU time for each training ({MINUTES})")
     options.add_argument("--rounds", type=int, default=5, help="how often the speed is measured (5)")
     options.add_argument("--words", type=int, default=25_000, help="what is parsed in bulk (25,000)")
     options.add_argument("--single-words", type=int, default=5_000, help="what is parsed one at a time (5,000)")
@@ -91,6 +92,9 @@ def main() -> None:
     record = Record(given.results) if given.results else Record()
     place = Place((given.environments or given.work / "environments").resolve(), given.work.resolve(), record)
     systems = [system for system in SYSTEMS if not given.names or system.name in given.names]
+    missing = [system.name for system in systems if not system.python(place.environments).is_file()]
+    if missing and given.step not in ("all", "data", "install", "render"):
+        options.error(f"not installed in {place.environments}: {', '.join(missing)}; run the step install first")
     for step in STEPS if given.step == "all" else [given.step]:
         print(f"== {step}", file=sys.stderr, flush=True)
         run(step, given, place, systems)

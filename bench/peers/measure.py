@@ -11,7 +11,7 @@ from pathlib import Path
 
 import easyfirst
 from bench import report
-from bench.peers.adapters.worker import BULK, FACTS, SINGLE, TEXT, TOKENS
+from bench.peers.adapters.worker import BULK, FACTS, SINGLE, TEXT, TOKENS, read_facts
 from bench.peers.client import Worker
 from bench.peers.environments import installed_bytes, site_packages, size_of
 from bench.peers.record import Cell, Record
@@ -65,11 +65,10 @@ def describe(place: Place, system: System) -> None:
     place.record.put(system.name, "installed", {"bytes": installed_bytes(system, place.environments)})
     if files := place.model_files(system):
         place.record.put(system.name, "model", {"bytes": size_of(files), "sha256": place.fingerprint(system)})
-    facts = system.model(place.work) / FACTS
     if system.name == OURS:
         place.record.put(system.name, "training", {"cpu_seconds": sum(map(epochs_of, EPOCHS)), "is_finished": True})
-    elif facts.is_file():
-        place.record.put(system.name, "training", json.loads(facts.read_text(encoding="utf-8")))
+    elif (facts := read_facts(system.model(place.work)))["cpu_seconds"]:
+        place.record.put(system.name, "training", facts)
 
 
 def epochs_of(path: Path) -> float:

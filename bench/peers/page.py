@@ -67,6 +67,8 @@ METHOD = """
   predicted tags.
 - **supar** is its biaffine parser with characters and without pretrained vectors. It has no tokenizer and no tagger.
   Its first parse and its peak memory are those of parsing given words.
+- **Training.** A peer gets up to 150 minutes of CPU time, which is what the epochs of our bundled model took. The list
+  below says how much each had.
 - **Time.** CPU time covers all threads and child processes, and what a system does from the input to its own objects.
   Reading files and writing CoNLL-U are left out.
 """
@@ -76,7 +78,7 @@ One command repeats all of it. Each system gets an environment of its own, with 
 
 <!-- not run by the tests -->
 ```sh
-python -m bench.peers all --treebank UD_English-EWT --work build/peers --minutes 60
+python -m bench.peers all --treebank UD_English-EWT --work build/peers
 ```
 """
 

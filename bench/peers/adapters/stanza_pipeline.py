@@ -14,7 +14,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-from bench.peers.adapters.worker import Row, System, main, to_conllu
+from bench.peers.adapters.worker import Row, System, main, read_facts, to_conllu
 
 SHARES = {"tokenizer": 0.08, "tagger": 0.35, "lemmatizer": 0.07, "parser": 0.5}  # of the CPU time
 PROCESSORS = {"tokenizer": "tokenize", "tagger": "pos", "lemmatizer": "lemma", "parser": "depparse"}
@@ -25,6 +25,7 @@ OPTIONS = {
     "lemmatizer": [],
     "parser": ["--no_pretrain"],
 }
+CUT = "the CPU time was over"
 INTERVAL = 15.0  # seconds between two looks at a trainer
 
 
@@ -48,6 +49,9 @@ class Stanza(System):
         """Run the trainers, and end each when its share of the CPU time is spent. The best model of a trainer is on
         disk; tagger and parser also resume from a checkpoint."""
         model = model.resolve()
+        for mark in model.glob("*.done"):
+            if read_facts(model)["is_finished"] and CUT in mark.read_text("utf-8"):  # now there is more time
+                mark.unlink()
         waiting = [part for part in SHARES if not (model / f"{part}.done").exists()]
         whole = sum(SHARES[part] for part in waiting)
         ended: dict[str, str] = {}
@@ -60,7 +64,7 @@ class Stanza(System):
             done = self._run(command + files + options, 60 * minutes * SHARES[part] / whole, progress)
             if not (model / f"{part}.pt").is_file():
                 raise ValueError(f"Stanza's {part} has no model; give it more CPU time")
-            (model / f"{part}.done").write_text(f"{'finished' if done else 'the CPU time was over'}\n", "utf-8")
+            (model / f"{part}.done").write_text(f"{'finished' if done else CUT}\n", "utf-8")
             ended[part] = (model / f"{part}.done").read_text("utf-8").strip()
         return {"options": {part: " ".join(options) for part, options in OPTIONS.items()}, "ended": ended}
 

@@ -173,11 +173,20 @@ def serve(system: System, given: argparse.Namespace) -> None:
             print(json.dumps(answered), file=out, flush=True)
 
 
+def read_facts(model: Path) -> dict[str, Any]:
+    """Return what the training of a model has taken so far."""
+    facts = model / FACTS
+    return json.loads(facts.read_text("utf-8")) if facts.is_file() else {"cpu_seconds": 0.0, "is_finished": False}
+
+
 def train(system: System, given: argparse.Namespace) -> None:
-    """Train, and add what it took to what earlier runs of the same training took."""
+    """Train, and add what it took to what earlier runs of the same training took. A training that has ended goes on only
+    if it gets more time."""
     given.model.mkdir(parents=True, exist_ok=True)
     facts = given.model / FACTS
-    before = json.loads(facts.read_text("utf-8")) if facts.is_file() else {"cpu_seconds": 0.0}
+    before = read_facts(given.model)
+    if before["is_finished"] and before["minutes"] >= given.minutes:
+        return
     start, spent = Seconds.now(), before["cpu_seconds"]
 
     def write(running: float = 0.0, **more: Any) -> None:

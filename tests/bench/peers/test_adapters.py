@@ -155,6 +155,11 @@ class TestProtocol:
         assert facts["is_finished"] is True
         assert facts["settings"] == {"epochs": 3}
         assert facts["cpu_seconds"] == pytest.approx(90, abs=5)
+        worker.train(system, given)  # type: ignore[arg-type]
+        assert len(system.minutes) == 2  # it has ended
+        given.minutes = 20.0
+        worker.train(system, given)  # type: ignore[arg-type]
+        assert system.minutes[2] == pytest.approx(18.5, abs=0.1)
 
 
 @pytest.mark.parametrize("name", sorted({system.adapter for system in SYSTEMS}))
