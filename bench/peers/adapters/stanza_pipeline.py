@@ -20,10 +20,10 @@ SHARES = {"tokenizer": 0.08, "tagger": 0.35, "lemmatizer": 0.07, "parser": 0.5} 
 PROCESSORS = {"tokenizer": "tokenize", "tagger": "pos", "lemmatizer": "lemma", "parser": "depparse"}
 EVERY = {"tokenizer": ("--eval_steps", 4), "tagger": ("--eval_interval", 1), "parser": ("--eval_interval", 1)}
 OPTIONS = {
-    "tokenizer": ["--no_use_mwt"],
-    "tagger": ["--no_pretrain", "--fix_eval_interval"],
+    "tokenizer": ["--lang", "en", "--no_use_mwt"],
+    "tagger": ["--lang", "en", "--no_pretrain", "--fix_eval_interval"],
     "lemmatizer": [],
-    "parser": ["--no_pretrain"],
+    "parser": ["--lang", "en", "--no_pretrain"],
 }
 CUT = "the CPU time was over"
 INTERVAL = 15.0  # seconds between two looks at a trainer
@@ -57,7 +57,7 @@ class Stanza(System):
         ended: dict[str, str] = {}
         for part in waiting:
             files = self._files(data, model, part)
-            command = [sys.executable, "-m", f"stanza.models.{part}", "--mode", "train", "--cpu", "--lang", "en"]
+            command = [sys.executable, "-m", f"stanza.models.{part}", "--mode", "train", "--cpu"]
             command += ["--shorthand", "en_ewt", "--save_dir", str(model), "--save_name", f"{part}.pt"]
             options = self._options(part, minutes)
             progress(f"{part}: {' '.join(options)}")

@@ -180,7 +180,7 @@ def read_facts(model: Path) -> dict[str, Any]:
 
 
 def train(system: System, given: argparse.Namespace) -> None:
-    """Train, and add what it took to what earlier runs of the same training took. A training that has ended goes on only
+    """Train, and add what it took to what earlier runs of the same training took. One that has ended goes on only
     if it gets more time."""
     given.model.mkdir(parents=True, exist_ok=True)
     facts = given.model / FACTS
