@@ -75,7 +75,7 @@ def test_speed_is_measured_in_turns_and_resumed(place: Place) -> None:
             assert len(cell["runs"]) == 2
             assert all(run["cpu"] > 0 and run["wall"] > 0 and run["load"] >= 0 for run in cell["runs"])
     many, few = (record.get(OURS, speed_name(TEXT, way, 1))["words"] for way in (BULK, SINGLE))
-    assert many > few
+    assert many >= few > 0
     measure.start(place, US, n_runs=1)
     measure.memory(place, US)
     cpu = columns.start("cpu")(place.record, US)
