@@ -87,7 +87,7 @@ def score(place: Place, system: System) -> None:
     gold = list(easyfirst.read_conllu(place.data / "test.conllu"))
     cells = {source: place.record.get(system.name, score_name(source)) for source in INPUTS}
     waiting = [source for source, cell in cells.items() if cell.get("model") != fingerprint]
-    if not waiting:
+    if not fingerprint or not waiting:
         return
     with place.worker(system) as worker, tempfile.TemporaryDirectory() as folder:
         worker.ask("load")

@@ -102,7 +102,7 @@ def test_what_a_system_cannot_do_is_recorded(place: Place) -> None:
 
 
 def test_a_process_that_fails_says_why(place: Place) -> None:
-    system = System("x", "X", OURS, "supar_biaffine", ())
+    system = System("x", "X", OURS, "udpipe", ())
     says = r"x failed at load:(.|\n)*ModuleNotFoundError"
     with Worker(system, place.environments, place.work) as worker, pytest.raises(WorkerError, match=says):
         worker.ask("load")
