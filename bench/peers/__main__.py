@@ -84,7 +84,7 @@ def main() -> None:
     options.add_argument("--single-words", type=int, default=5_000, help="what is parsed one at a time (5,000)")
     options.add_argument("--sentences", type=int, help="train on this many sentences, for a trial")
     options.add_argument("--fresh", action="store_true", help="forget the speeds measured before")
-    given = options.parse_args()
+    given = options.parse_intermixed_args()  # names after options, too
     if unknown := set(given.names) - {system.name for system in SYSTEMS}:
         options.error(f"no such system: {', '.join(sorted(unknown))}")
     if given.treebank is None and given.step in ("data", "all"):

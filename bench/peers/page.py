@@ -33,7 +33,8 @@ ACCURACY = """
 ## Accuracy
 
 F1 in per cent as defined by the CoNLL 2018 shared task, by [our scorer](evaluation.md). With gold tokens, the systems
-also get the gold sentences.
+also get the gold sentences. The time for training was limited ([how much each system got](#how-it-was-measured));
+[published scores](#what-others-have-published) are those of longer trainings.
 """
 SPEED = """
 ## Speed
@@ -85,7 +86,8 @@ python -m bench.peers all --treebank UD_English-EWT --work build/peers
 
 def rows_of(record: Record, systems: Sequence[System], chosen: Sequence[Column]) -> list[list[str]]:
     """Return the rows of a table; systems without any value are left out."""
-    best = [column.best(record, systems) for column in chosen]
+    has_rival = [sum(column.read(record, system) is not None for system in systems) > 1 for column in chosen]
+    best = [column.best(record, systems) if rival else None for column, rival in zip(chosen, has_rival, strict=True)]
     rows = [
         [system.title, *(column.cell(record, system, value) for column, value in zip(chosen, best, strict=True))]
         for system in systems
@@ -93,9 +95,9 @@ def rows_of(record: Record, systems: Sequence[System], chosen: Sequence[Column])
     return [row for row in rows if set(row[1:]) != {columns.MISSING}]
 
 
-def table_of(record: Record, chosen: Sequence[Column]) -> Iterator[str]:
-    """Yield the lines of a table of all systems."""
-    rows = rows_of(record, SYSTEMS, chosen)
+def table_of(record: Record, chosen: Sequence[Column], systems: Sequence[System] = SYSTEMS) -> Iterator[str]:
+    """Yield the lines of a table."""
+    rows = rows_of(record, systems, chosen)
     header, _, *lines = table(["System", *(column.title for column in chosen)], rows)
     yield ""
     if rows:
@@ -140,17 +142,15 @@ def training(record: Record) -> Iterator[str]:
         if system.name == OURS:
             yield f"- **{system.title}**: {minutes} in its epochs, without jackknifing."
         elif cell.get("is_finished"):
-            yield f"- **{system.title}**: {minutes} of a budget of {cell['minutes']:,.0f}. {settings(cell)}".rstrip()
+            yield f"- **{system.title}**: {minutes} of a budget of {cell['minutes']:,.0f} ({settings(cell)})."
         else:
             yield f"- **{system.title}**: {minutes} so far; its training has not ended."
 
 
 def settings(cell: dict[str, object]) -> str:
-    """Return the settings of a training as a sentence."""
+    """Return the settings and the end of a training."""
     given = cell.get("settings")
-    return (
-        f"Settings: {'; '.join(f'{key} {value}' for key, value in given.items())}." if isinstance(given, dict) else ""
-    )
+    return "; ".join(f"{key}: {value}" for key, value in given.items()) if isinstance(given, dict) else ""
 
 
 def published(record: Record) -> Iterator[str]:
@@ -218,9 +218,10 @@ def page(record: Record) -> str:
 
 
 def readme_block(record: Record) -> str:
-    """Return the table of the README."""
+    """Return the table of the README: the systems that have been scored."""
+    scored = [system for system in SYSTEMS if any(c.read(record, system) is not None for c in columns.README[:2])]
     link = "[Side by side with other parsers](docs/peers.md) has all columns, and says where another system is better."
-    return "\n".join([*table_of(record, columns.README), "", link, ""])
+    return "\n".join([*table_of(record, columns.README, scored if len(scored) > 1 else []), "", link, ""])
 
 
 def with_block(text: str, block: str) -> str:

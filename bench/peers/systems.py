@@ -55,11 +55,12 @@ UDPIPE = Published(
     "the README of the UDPipe models for UD 2.3, with precomputed word embeddings, on the test set of UD 2.3",
 )
 
+STANZA = ("tokenizer.pt", "tagger.pt", "lemmatizer.pt", "parser.pt")  # without checkpoints
 SYSTEMS = (
     System(OURS, "easyfirst", OURS, "easyfirst_model", ("**/*",), {"model": "en"}),
     System("spacy", "spaCy", "spacy", "spacy_pipeline", ("model-best/**/*",)),
     System("udpipe", "UDPipe 1, greedy", "udpipe", "udpipe", ("model.udpipe",), published=UDPIPE),
     System("udpipe-beam", "UDPipe 1, beam 5", "udpipe", "udpipe", ("model.udpipe",), {"beam": 5}),
-    System("stanza", "Stanza", "stanza", "stanza_pipeline", ("*.pt",)),
+    System("stanza", "Stanza", "stanza", "stanza_pipeline", STANZA),
     System("supar", "supar, biaffine", "supar", "supar_biaffine", ("model",), has_text=False),
 )

@@ -54,7 +54,6 @@ class Stanza(System):
                 mark.unlink()
         waiting = [part for part in SHARES if not (model / f"{part}.done").exists()]
         whole = sum(SHARES[part] for part in waiting)
-        ended: dict[str, str] = {}
         for part in waiting:
             files = self._files(data, model, part)
             command = [sys.executable, "-m", f"stanza.models.{part}", "--mode", "train", "--cpu"]
@@ -65,8 +64,7 @@ class Stanza(System):
             if not (model / f"{part}.pt").is_file():
                 raise ValueError(f"Stanza's {part} has no model; give it more CPU time")
             (model / f"{part}.done").write_text(f"{'finished' if done else CUT}\n", "utf-8")
-            ended[part] = (model / f"{part}.done").read_text("utf-8").strip()
-        return {"options": {part: " ".join(options) for part, options in OPTIONS.items()}, "ended": ended}
+        return {part: (model / f"{part}.done").read_text("utf-8").strip() for part in SHARES}
 
     def _options(self, part: str, minutes: float) -> list[str]:
         """Return the options of a trainer. The less time there is, the more often it must evaluate to save a model."""

@@ -70,7 +70,7 @@ class Supar(System):
         except BudgetSpentError:
             progress("the CPU time is over")
         base.load(str(path)).save(str(model / MODEL))
-        return {**SETTINGS, "epochs": epochs[-1], "best epoch": parser.best_e, "dev": str(parser.best_metric)}
+        return {"epochs": epochs[-1], "best epoch": parser.best_e, "dev": str(parser.best_metric)}
 
     def load(self, model: Path, threads: int, options: dict[str, Any]) -> None:
         import_module("torch").set_num_threads(threads)

@@ -76,10 +76,23 @@ class TestPage:
         assert "| UDPipe 1, greedy | – | – | – | 80.0 | 77.0 |" in text
         assert "| UDPipe 1, greedy | 5,000 | **6,000** | – | – | **2.00 ×** | – |" in text
 
+    def test_a_system_without_rivals_is_not_bold(self, record: Record) -> None:
+        del record.systems["udpipe"]
+        assert "| easyfirst | – | – | – | 88.3 | 85.3 |" in page.page(record)
+
+    def test_the_readme_shows_what_was_scored(self, record: Record) -> None:
+        record.systems["spacy"] = {"installed": {"bytes": 300_000_000}}
+        rows = [line for line in page.readme_block(record).splitlines() if line.startswith("| ")]
+        assert [row.split(" | ")[0] for row in rows] == [
+            *("| System", "| ---", "| easyfirst", "| UDPipe 1, greedy", "| supar, biaffine"),
+        ]
+        del record.systems["udpipe"], record.systems["supar"]
+        assert page.NOT_YET in page.readme_block(record)
+
     def test_systems_without_a_value_are_left_out(self, record: Record) -> None:
         from_text, from_tokens = page.page(record).split("### From gold tokens")
         assert "supar, biaffine |" not in from_text
-        assert "| supar, biaffine | – | – | – | – | **90.0** |" in from_tokens.split("## Speed")[0]
+        assert "| supar, biaffine | – | – | – | – | 90.0 |" in from_tokens.split("## Speed")[0]
 
     def test_where_a_peer_wins_the_page_says_so(self, record: Record) -> None:
         lines = page.page(record).split("## Where another system is better")[1].split("\n## ")[0].split("\n- ")[1:]
@@ -111,7 +124,7 @@ class TestPage:
         }
         text = page.page(record)
         assert "- **spaCy**: 24 minutes of CPU time so far; its training has not ended.\n" in text
-        assert "50 minutes of CPU time of a budget of 60. Settings: parser iterations=10.\n" in text
+        assert "50 minutes of CPU time of a budget of 60 (parser: iterations=10).\n" in text
 
     def test_every_column_in_which_a_peer_may_win_has_a_remark(self) -> None:
         without = [column.name for column in columns.REMARKED if not column.remark]
