@@ -10,6 +10,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterable
+from functools import partial
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -27,6 +28,7 @@ OPTIONS = {
 }
 CUT = "the CPU time was over"
 INTERVAL = 15.0  # seconds between two looks at a trainer
+QUIET = 30.0  # seconds after which a model is on disk as a whole: trainers do not replace files at once
 
 
 def rows_of(words: Iterable[Any]) -> list[Row]:
@@ -38,6 +40,12 @@ def cpu_seconds(pid: int) -> float:
     """Return the CPU time of a running process (Linux)."""
     fields = Path(f"/proc/{pid}/stat").read_text("utf-8").rpartition(")")[2].split()
     return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+
+def is_saved(model: Path, part: str) -> bool:
+    """Return whether a trainer has saved a model, and is not just writing a file."""
+    times = [path.stat().st_mtime for path in model.glob(f"{part}*.pt")]
+    return (model / f"{part}.pt").is_file() and time.time() - max(times) > QUIET
 
 
 class Stanza(System):
@@ -60,9 +68,8 @@ class Stanza(System):
             command += ["--shorthand", "en_ewt", "--save_dir", str(model), "--save_name", f"{part}.pt"]
             options = self._options(part, minutes)
             progress(f"{part}: {' '.join(options)}")
-            done = self._run(command + files + options, 60 * minutes * SHARES[part] / whole, progress)
-            if not (model / f"{part}.pt").is_file():
-                raise ValueError(f"Stanza's {part} has no model; give it more CPU time")
+            saved = partial(is_saved, model, part)
+            done = self._run(command + files + options, 60 * minutes * SHARES[part] / whole, saved, progress)
             (model / f"{part}.done").write_text(f"{'finished' if done else CUT}\n", "utf-8")
         return {part: (model / f"{part}.done").read_text("utf-8").strip() for part in SHARES}
 
@@ -73,14 +80,16 @@ class Stanza(System):
         name, factor = EVERY[part]
         return [*OPTIONS[part], name, str(factor * max(1, min(50, int(minutes))))]
 
-    def _run(self, command: list[str], seconds: float, progress: Callable[..., None]) -> bool:
-        """Run a trainer for this much CPU time; return whether it has finished by itself."""
+    def _run(
+        self, command: list[str], seconds: float, saved: Callable[[], bool], progress: Callable[..., None]
+    ) -> bool:
+        """Run a trainer for this much CPU time and until it has saved a model; return whether it ended by itself."""
         environment = {**os.environ, "OMP_NUM_THREADS": "1"}
         process = subprocess.Popen(command, stdout=sys.stderr, env=environment)
         try:
             while process.poll() is None:
                 time.sleep(INTERVAL)
-                if process.poll() is None and (spent := cpu_seconds(process.pid)) > seconds:
+                if process.poll() is None and (spent := cpu_seconds(process.pid)) > seconds and saved():
                     progress("the share of this part is spent", running=spent)
                     return False
         finally:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from importlib import import_module
@@ -119,6 +120,19 @@ def inputs(tmp_path: Path) -> Path:
     path = tmp_path / "inputs.json"
     path.write_text(json.dumps({"paragraphs": ["a b. c."], "texts": ["a b.", "c."], "sentences": [["a"], ["b", "c"]]}))
     return path
+
+
+def test_a_trainer_of_stanza_is_not_ended_while_it_writes(tmp_path: Path) -> None:
+    assert not stanza_pipeline.is_saved(tmp_path, "parser")
+    names = ("parser.pt", "parser_checkpoint.pt", "tagger.pt")
+    for name in names:
+        (tmp_path / name).touch()
+        os.utime(tmp_path / name, (0, 0))
+    assert stanza_pipeline.is_saved(tmp_path, "parser")
+    (tmp_path / "tagger.pt").touch()
+    assert stanza_pipeline.is_saved(tmp_path, "parser")
+    (tmp_path / "parser_checkpoint.pt").touch()
+    assert not stanza_pipeline.is_saved(tmp_path, "parser")
 
 
 class TestProtocol:
