@@ -65,7 +65,7 @@ def run(step: str, given: argparse.Namespace, place: Place, systems: list[System
             elif place.fingerprint(system):
                 {"score": measure.score, "start": measure.start, "memory": measure.memory}[step](place, system)
     if step not in ("data", "install", "train", "render"):
-        place.record.put_facts(**report.conditions())
+        place.record.put_facts(**{name: report.conditions()[name] for name in ("date", "cpu", "python")})
 
 
 def main() -> None:

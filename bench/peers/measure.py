@@ -63,8 +63,9 @@ def describe(place: Place, system: System) -> None:
     with place.worker(system) as worker:
         place.record.put(system.name, "versions", worker.ask("versions"))
     place.record.put(system.name, "installed", {"bytes": installed_bytes(system, place.environments)})
-    if files := place.model_files(system):
-        place.record.put(system.name, "model", {"bytes": size_of(files), "sha256": place.fingerprint(system)})
+    if not (files := place.model_files(system)):
+        return
+    place.record.put(system.name, "model", {"bytes": size_of(files), "sha256": place.fingerprint(system)})
     if system.name == OURS:
         place.record.put(system.name, "training", {"cpu_seconds": sum(map(epochs_of, EPOCHS)), "is_finished": True})
     elif (facts := read_facts(system.model(place.work)))["cpu_seconds"]:
