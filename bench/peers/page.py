@@ -129,7 +129,12 @@ def losses(record: Record) -> Iterator[str]:
                 f"- **{column.name[0].upper()}{column.name[1:]}**: {peer.title} ({compared}). {column.remark}".strip()
             )
     yield ""
-    yield from found or [NOT_YET if len(rows_of(record, SYSTEMS, columns.README)) < 2 else "In none of the columns."]
+    ours, *peers = SYSTEMS
+    is_compared = any(
+        column.read(record, ours) is not None and any(column.read(record, peer) is not None for peer in peers)
+        for column in columns.REMARKED
+    )
+    yield from found or ["In none of the columns that were measured." if is_compared else NOT_YET]
 
 
 def training(record: Record) -> Iterator[str]:

@@ -38,7 +38,7 @@ class Supar(System):
 
     def _parser(self) -> Any:
         """Return the class of the parser. PyTorch must be willing to unpickle the objects in its files."""
-        torch = import_module("torch")
+        torch: Any = import_module("torch")
         torch.load = functools.partial(torch.load, weights_only=False)
         return import_module("supar").BiaffineDependencyParser
 

@@ -105,7 +105,12 @@ class TestPage:
     def test_where_no_peer_wins(self, record: Record) -> None:
         cells = record.systems["udpipe"]
         del cells[speed_name(TEXT, SINGLE, 1)], cells["installed"]
-        assert "In none of the columns." in page.page(record)
+        assert "In none of the columns that were measured." in page.page(record)
+
+    def test_without_figures_of_ours_nothing_is_claimed(self, record: Record) -> None:
+        del record.systems[OURS]
+        section = page.page(record).split("## Where another system is better")[1].split("\n## ")[0]
+        assert section.strip() == page.NOT_YET
 
     def test_equal_figures_are_no_win(self, record: Record) -> None:
         record.systems["udpipe"][score_name(TEXT)]["f1"]["LAS"] = 85.34
