@@ -22,7 +22,12 @@ INTRODUCTION = """\
 # Side by side with other parsers
 
 This page shows how easyfirst compares with spaCy, UDPipe 1, Stanza and supar: accuracy, speed and size, on the same
-data, on the same machine, in the same run.
+data, on the same machine, in the same run. One command measures all of it:
+
+<!-- not run by the tests -->
+```sh
+python -m bench.peers all --treebank UD_English-EWT --work build/peers
+```
 
 ![Accuracy against speed of all systems, from raw text and from gold tokens](img/peers.svg)
 
@@ -61,11 +66,10 @@ METHOD = """
   The words of a multiword token stand together without spaces.
 - **easyfirst** is the bundled model. It also has word vectors of [openly licensed
   text](development/models.md), which the peers do not have. Its training time is the sum of its epochs.
-- **spaCy** is the configuration of `spacy init config --optimize efficiency` for tagger, morphologizer, lemmatizer and
-  parser. With gold tokens, it gets the sentence starts. Its two threads are two processes.
+- **spaCy** is the configuration that `spacy init config` writes for tagger, morphologizer, lemmatizer and parser, optimized
+  for efficiency. With gold tokens, it gets the sentence starts. Its two threads are two processes.
 - **UDPipe** has its default settings. The beam is an option of parsing, so both rows are one model.
-- **Stanza** is trained without pretrained vectors and character language models (`--no_pretrain`), its parser on
-  predicted tags.
+- **Stanza** is trained without pretrained vectors and character language models, its parser on predicted tags.
 - **supar** is its biaffine parser with characters and without pretrained vectors. It has no tokenizer and no tagger.
   Its first parse and its peak memory are those of parsing given words.
 - **Training.** A peer gets up to 150 minutes of CPU time, which is what the epochs of our bundled model took. The list
@@ -74,13 +78,9 @@ METHOD = """
   Reading files and writing CoNLL-U are left out.
 """
 COMMAND = """
-One command repeats all of it. Each system gets an environment of its own, with the versions pinned in
-`bench/peers/locks`, and an interrupted run resumes:
-
-<!-- not run by the tests -->
-```sh
-python -m bench.peers all --treebank UD_English-EWT --work build/peers
-```
+The command needs a clone of the repository. It gives each system an environment of its own, with the versions pinned in
+`bench/peers/locks`, stores every result as it comes, and resumes when it is run again. `python -m bench.peers --help`
+lists its steps.
 """
 
 
