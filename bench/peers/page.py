@@ -39,7 +39,7 @@ ACCURACY = """
 
 F1 in per cent as defined by the CoNLL 2018 shared task, by [our scorer](evaluation.md). With gold tokens, the systems
 also get the gold sentences. The time for training was limited ([how much each system got](#how-it-was-measured));
-[published scores](#what-others-have-published) are those of longer trainings.
+[published scores](#what-others-have-published) are below.
 """
 SPEED = """
 ## Speed
@@ -66,13 +66,13 @@ METHOD = """
   The words of a multiword token stand together without spaces.
 - **easyfirst** is the bundled model. It also has word vectors of [openly licensed
   text](development/models.md), which the peers do not have. Its training time is the sum of its epochs.
-- **spaCy** is the configuration that `spacy init config` writes for tagger, morphologizer, lemmatizer and parser, optimized
-  for efficiency. With gold tokens, it gets the sentence starts. Its two threads are two processes.
+- **spaCy** is the configuration that `spacy init config` writes for tagger, morphologizer, lemmatizer and parser,
+  optimized for efficiency. With gold tokens, it gets the sentence starts. Its two threads are two processes.
 - **UDPipe** has its default settings. The beam is an option of parsing, so both rows are one model.
 - **Stanza** is trained without pretrained vectors and character language models, its parser on predicted tags.
 - **supar** is its biaffine parser with characters and without pretrained vectors. It has no tokenizer and no tagger.
   Its first parse and its peak memory are those of parsing given words.
-- **Training.** A peer gets up to 150 minutes of CPU time, which is what the epochs of our bundled model took. The list
+- **Training.** A peer gets up to 150 minutes of CPU time, about what the epochs of our bundled model took. The list
   below says how much each had.
 - **Time.** CPU time covers all threads and child processes, and what a system does from the input to its own objects.
   Reading files and writing CoNLL-U are left out.
@@ -217,7 +217,7 @@ def page(record: Record) -> str:
         "",
         "How much training each system got:",
         "",
-        *training(record),
+        *(list(training(record)) or [NOT_YET]),
     ]
     return "\n".join([*lines, COMMAND.rstrip("\n"), ""])
 

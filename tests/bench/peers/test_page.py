@@ -66,7 +66,7 @@ class TestFiles:
 class TestPage:
     def test_without_results(self, tmp_path: Path) -> None:
         text = page.page(Record(tmp_path / "none.json"))
-        assert text.count(page.NOT_YET) == 6
+        assert text.count(page.NOT_YET) == 7
         assert "In none of the columns" not in text
         assert page.NOT_YET in page.readme_block(Record(tmp_path / "none.json"))
 
