@@ -27,7 +27,7 @@ from bench.peers.speed import measure_speed
 from bench.peers.systems import OURS, ROOT, SYSTEMS, System
 from bench.peers.treebank import prepare
 
-MINUTES = 150  # what the epochs of the bundled model took
+MINUTES = 70  # what the epochs of the bundled model took
 STEPS = ("data", "install", "train", "describe", "score", "start", "memory", "speed", "render")
 
 

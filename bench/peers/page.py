@@ -72,7 +72,7 @@ METHOD = """
 - **Stanza** is trained without pretrained vectors and character language models, its parser on predicted tags.
 - **supar** is its biaffine parser with characters and without pretrained vectors. It has no tokenizer and no tagger.
   Its first parse and its peak memory are those of parsing given words.
-- **Training.** A peer gets up to 150 minutes of CPU time, about what the epochs of our bundled model took. The list
+- **Training.** A peer gets up to 70 minutes of CPU time, which is what the epochs of our bundled model took. The list
   below says how much each had.
 - **Time.** CPU time covers all threads and child processes, and what a system does from the input to its own objects.
   Reading files and writing CoNLL-U are left out.
