@@ -68,11 +68,11 @@ class UDPipe(System):
 
     def _finish(self, sentence: Any) -> Any:
         self.model.tag(sentence, self.model.DEFAULT)
-        self.model.parse(sentence, "" if self.beam == 1 else f"beam_search={self.beam}")
+        self.model.parse(sentence, f"beam_search={self.beam}")  # the default is 5
         return sentence
 
     def texts(self, texts: list[str]) -> Iterable[Any]:
-        return [each for text in texts for each in self.text(text)]
+        return map(self.text, texts)
 
     def text(self, text: str) -> Any:
         self.tokenizer.setText(text)
