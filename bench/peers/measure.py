@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import re
 import tempfile
 import time
 from dataclasses import dataclass
@@ -77,6 +78,15 @@ def epochs_of(path: Path) -> float:
     return sum(json.loads(line)["cpu_seconds"] for line in path.read_text(encoding="utf-8").splitlines())
 
 
+def scores_of(gold: list[easyfirst.Sentence], out: Path) -> Cell:
+    """Return the scores of an output, or why it cannot be scored: a tokenizer can lose text."""
+    try:
+        found = score_text(gold, easyfirst.read_conllu(out)).to_dict()
+    except easyfirst.DataError as error:
+        return {"cannot": f"its output cannot be scored: {re.sub(r'[^ ]*/', '', str(error))}"}
+    return {"f1": {name: (found[name] or {}).get("f1") for name in METRICS}}
+
+
 def score_name(source: str) -> str:
     """Return the name of a cell."""
     return f"score, {source}"
@@ -98,8 +108,7 @@ def score(place: Place, system: System) -> None:
             answer = worker.ask("parse", **request)
             cell: Cell = {"model": fingerprint, "cannot": answer.get("cannot")}
             if "cannot" not in answer:
-                found = score_text(gold, easyfirst.read_conllu(out)).to_dict()
-                cell["f1"] = {name: (found[name] or {}).get("f1") for name in METRICS}
+                cell |= scores_of(gold, out)
             place.record.put(system.name, score_name(source), cell)
 
 

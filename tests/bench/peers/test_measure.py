@@ -101,6 +101,15 @@ def test_what_a_system_cannot_do_is_recorded(place: Place) -> None:
     assert worker.seconds > 0
 
 
+def test_an_output_that_lost_text_is_not_scored(place: Place) -> None:
+    gold = stripped(ROOT / "examples" / "toy" / "dev.conllu")
+    out = place.work / "out.conllu"
+    write_conllu(out, gold)
+    assert measure.scores_of(gold, out)["f1"]["LAS"] == 100
+    write_conllu(out, gold[1:])
+    assert measure.scores_of(gold, out)["cannot"].startswith("its output cannot be scored: out.conllu:")
+
+
 def test_a_process_that_fails_says_why(place: Place) -> None:
     system = System("x", "X", OURS, "udpipe", ())
     says = r"x failed at load:(.|\n)*ModuleNotFoundError"
