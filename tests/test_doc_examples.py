@@ -170,7 +170,8 @@ def test_every_option_it_names_exists(page: Path) -> None:
     verbs = group.commands.values()  # type: ignore[attr-defined]
     parameters = [parameter for verb in verbs for parameter in verb.params]
     options = {option for parameter in parameters for option in (*parameter.opts, *parameter.secondary_opts)}
-    for program in (ROOT / "examples" / "pyodide" / "build.py", *(ROOT / "bench" / "campaign").glob("*.py")):
+    programs = [ROOT / "examples" / "pyodide" / "build.py", ROOT / "bench" / "peers" / "__main__.py"]
+    for program in (*programs, *(ROOT / "bench" / "campaign").glob("*.py")):
         options.update(OPTION.findall(program.read_text(encoding="utf-8")))
     assert set(OPTION.findall(page.read_text(encoding="utf-8"))) <= {*options, *own, "--help"}
 
