@@ -37,8 +37,8 @@ def test_a_block_says_what_stands_where() -> None:
 
 def test_a_sentence_may_follow_without_a_space() -> None:
     first, second = sentences_of("a.B", [[Token(0, 1, ("a",)), Token(1, 2, (".",))], [Token(2, 3, ("B",))]])
-    assert [word.misc for word in first.words] == ["SpaceAfter=No|TokenRange=0:1", "SpaceAfter=No|TokenRange=1:2"]
-    assert [word.misc for word in second.words] == ["TokenRange=2:3"]
+    assert list(first.misc) == ["SpaceAfter=No|TokenRange=0:1", "SpaceAfter=No|TokenRange=1:2"]
+    assert list(second.misc) == ["TokenRange=2:3"]
     assert list(sentences_of("", [])) == []
 
 
