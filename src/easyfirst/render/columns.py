@@ -10,6 +10,7 @@ from easyfirst.treebank.sentence import Sentence
 
 NONE = "none"
 _KINDS = {name.lower(): kind for kind, name in ANNOTATIONS.items()}
+NAMES = tuple(_KINDS)
 
 
 def read_columns(show: str | Iterable[str]) -> tuple[str, ...]:
