@@ -176,7 +176,7 @@ class TestSizes:
 
     def test_a_parse_of_a_document_does_not_take_its_text(self) -> None:
         [first, *_] = bundled()("The fox jumps. " + 1000 * "Apples. ")
-        assert len(pickle.dumps(first)) < 2000
+        assert len(pickle.dumps(first)) < 4000  # half of the text
 
     def test_parses_of_conllu(self) -> None:
         parses = bundled().parse(20 * list(read_conllu(TREEBANK)))

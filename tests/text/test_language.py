@@ -235,4 +235,4 @@ def test_the_server_answers_with_warnings() -> None:
     assert STRANGE_LETTERS in warning
     form = Form.of(english())
     assert f"Warning: {warning}." in draw_page(form, name="en", answer=foreign)
-    assert "Warning" not in draw_page(form, name="en", answer=plain)
+    assert 'class="error"' not in draw_page(form, name="en", answer=plain)
