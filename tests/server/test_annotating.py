@@ -181,7 +181,9 @@ def test_errors_of_the_command(corpus: Path, model: Path, sure_model: Path, run:
         return done.stderr.decode()
 
     out = corpus.with_suffix(".conllu")
-    assert "has no calibration" in error(corpus, "--out", out, "--model", model)
+    message = error(corpus, "--out", out, "--model", model)
+    assert "has no calibration" in message
+    assert message.endswith(", or use --order given\n")
     assert "this is also an input" in error(corpus, "--out", corpus, "--model", sure_model)
     assert "without commas" in error(corpus, "--out", out, "--model", sure_model, "--annotator", "a,b")
     out.write_text("1\tthe\t_\t_\t_\t_\t_\t_\t_\t_\n\n")

@@ -94,7 +94,7 @@ def annotate(
     with bind(host, port) as listening:
         parser = load_model(model, warns=not quiet)
         if order is Order.doubtful:
-            check_calibrated(parser, model)
+            check_calibrated(parser, model, ", or use --order given")
         corpus = _read(parser, given, Settings(Target.conllu, source=source), n_threads, quiet=quiet)
         if not corpus.items:
             raise InputError("the input has no sentences to annotate; check the files")
