@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import signal
+import subprocess
+import sys
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -172,6 +174,21 @@ def test_two_processes_share_an_output(corpus: Path, sure_model: Path) -> None:
         assert save(other, theirs, "ben").status == 200
         assert one.ask("GET", "/annotate/progress").json["by"] == {"anna": 1, "ben": 1}
     assert len(list(read_conllu(out))) == 2
+
+
+def test_it_says_how_many_annotated_sentences_the_corpus_lacks(corpus: Path, sure_model: Path) -> None:
+    out = corpus.with_suffix(".conllu")
+    with annotating(corpus, out, sure_model) as server:
+        assert save(server, next_sentence(server)).status == 200
+    corpus.write_text("Other words .\n")
+    options = ["--from", "tokens", "--model", str(sure_model), "--port", "0", "--no-browser"]
+    command = [sys.executable, "-m", "easyfirst", "annotate", str(corpus), "--out", str(out), *options]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
+        assert process.stdout is not None
+        process.stdout.readline()  # it is ready
+        process.terminate()
+        _, errors = process.communicate()
+    assert f"{out}: 1 annotated sentence not found in this corpus, and kept" in errors
 
 
 def test_errors_of_the_command(corpus: Path, model: Path, sure_model: Path, run: Run) -> None:

@@ -143,7 +143,7 @@ def _welcome(store: Store) -> None:
         say(f"{size} to annotate")
     if store.n_strangers:
         what = count(store.n_strangers, "annotated sentence")
-        say(f"warning: {what} in {store.name} are not in this corpus as the model splits it; they stay as they are")
+        say(f"warning: {store.name}: {what} not found in this corpus, and kept; was the text split differently?")
 
 
 def _user() -> str:
