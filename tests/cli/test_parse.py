@@ -163,7 +163,7 @@ class TestErrors:
         link.symlink_to(path)
         for output in (path, link):
             message = self.error(run("parse", "-m", model, *options, path, "-o", output))
-            assert message == f"error: {output}: this is also an input, and would be lost; choose another --output\n"
+            assert message == f"error: {output}: this is also an input, and would be lost; choose another output\n"
         assert path.read_bytes() == ROWS
 
     def test_conllu_may_be_parsed_in_place(self, run: Run, model: Path, tmp_path: Path) -> None:

@@ -65,7 +65,7 @@ def test_paragraphs() -> None:
 
 @pytest.mark.parametrize("name", ["", "a b", "a/b", "\n"])
 def test_names_that_are_none(name: str) -> None:
-    with pytest.raises(InputError, match="the name of a document is"):
+    with pytest.raises(InputError, match="without white space and /"):
         NLP("One fox.").to_conllu(name=name)
 
 

@@ -101,6 +101,24 @@ def test_the_parser_tries_again_without_arcs_that_are_wrong(browser: Browser, tm
         assert browser.complaints == []
 
 
+def test_accepting_a_tree_with_wrong_arcs_says_that_the_parser_tried_again(
+    browser: Browser, tmp_path: Path, model: Path
+) -> None:
+    corpus, out = tmp_path / "corpus.txt", tmp_path / "out.conllu"
+    corpus.write_text(TOKENS)
+    with annotating(corpus, out, model, "--order", "given") as server:
+        browser.open(f"{server.address}annotate")
+        press(browser, "f", "x", "a")
+        wait_for_progress(browser, "0 done, 1 begun, 3 left")
+        browser.wait_for(IS_READY)
+        state = read_state(browser)
+        assert state.startswith("Some arcs were said to be wrong, so the parser tried again.")
+        assert "right? " in state
+        press(browser, "a")
+        wait_for_progress(browser, "1 done, 2 left")
+        assert browser.complaints == []
+
+
 def test_it_says_when_somebody_else_was_faster(browser: Browser, tmp_path: Path, model: Path) -> None:
     corpus, out = tmp_path / "corpus.txt", tmp_path / "out.conllu"
     corpus.write_text(TOKENS)

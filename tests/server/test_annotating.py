@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import signal
+import subprocess
+import sys
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -174,6 +176,21 @@ def test_two_processes_share_an_output(corpus: Path, sure_model: Path) -> None:
     assert len(list(read_conllu(out))) == 2
 
 
+def test_it_says_how_many_annotated_sentences_the_corpus_lacks(corpus: Path, sure_model: Path) -> None:
+    out = corpus.with_suffix(".conllu")
+    with annotating(corpus, out, sure_model) as server:
+        assert save(server, next_sentence(server)).status == 200
+    corpus.write_text("Other words .\n")
+    options = ["--from", "tokens", "--model", str(sure_model), "--port", "0", "--no-browser"]
+    command = [sys.executable, "-m", "easyfirst", "annotate", str(corpus), "--out", str(out), *options]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
+        assert process.stdout is not None
+        process.stdout.readline()  # it is ready
+        process.terminate()
+        _, errors = process.communicate()
+    assert f"{out}: 1 annotated sentence not found in this corpus, and kept" in errors
+
+
 def test_errors_of_the_command(corpus: Path, model: Path, sure_model: Path, run: Run) -> None:
     def error(*arguments: str | Path) -> str:
         done = run("annotate", *arguments, "--port", "0", "--no-browser")
@@ -181,7 +198,9 @@ def test_errors_of_the_command(corpus: Path, model: Path, sure_model: Path, run:
         return done.stderr.decode()
 
     out = corpus.with_suffix(".conllu")
-    assert "has no calibration" in error(corpus, "--out", out, "--model", model)
+    message = error(corpus, "--out", out, "--model", model)
+    assert "has no calibration" in message
+    assert message.endswith(", or use --order given\n")
     assert "this is also an input" in error(corpus, "--out", corpus, "--model", sure_model)
     assert "without commas" in error(corpus, "--out", out, "--model", sure_model, "--annotator", "a,b")
     out.write_text("1\tthe\t_\t_\t_\t_\t_\t_\t_\t_\n\n")

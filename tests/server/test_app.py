@@ -93,6 +93,7 @@ def test_health_and_model(server: Server, model: Path) -> None:
         (b"{}", 422, "give one of text, sentences, tokens and conllu, not none"),
         (b'{"text": "a", "tokens": []}', 422, "not text and tokens"),
         (b'{"txt": "a"}', 422, "unknown key 'txt'"),
+        (b'{"text": "a", "includes": ["svg"]}', 422, "and beside it constraints, include, width, show, first or model"),
         (b'{"text": null}', 422, "text is null; give a string"),
         (b'{"text": ["a"]}', 422, "text is a list; give a string"),
         (b'{"text": "a\\u0000b"}', 422, "text has a NUL character"),

@@ -239,6 +239,27 @@ def test_sentences_are_ordered_accepted_saved_and_restored(page: Browser, englis
     assert page.evaluate("localStorage.length") == 0
 
 
+def test_a_correction_does_not_change_the_order_of_doubt(page: Browser) -> None:
+    type_in(page, "She likes apples. The old man the boat. I saw the man with the telescope.")
+    page.evaluate("document.querySelector('.toolbar select').value = 'doubt'")
+    page.evaluate("document.querySelector('.toolbar select').dispatchEvent(new Event('change'))")
+    page.wait_for(f"{EDITOR}.textContent.includes('The old man the boat.')")
+    page.evaluate(f"{EDITOR}.querySelector('.word[data-id=\"5\"]').focus()")
+    page.press("f")  # now its tree is likelier than that of the second sentence
+    page.wait_for(f"{STATUS}.startsWith('“boat” is')")
+    page.press("a")
+    page.wait_for("document.querySelector('#result').textContent === '3 sentences, 1 accepted'")
+    page.wait_for("document.activeElement.closest('.editor')?.textContent.includes('I saw the man')")
+
+
+def test_the_keys_work_when_no_word_is_doubtful(page: Browser) -> None:
+    type_in(page, "It rains.")
+    page.click(button("Next doubtful word"))
+    assert page.evaluate(STATUS) == "No word is doubtful."
+    page.press("a")
+    page.wait_for(f"{EDITOR}.classList.contains('is-done')")
+
+
 def test_a_link_carries_the_text_and_sends_it_to_nobody(page: Browser, english: Server) -> None:
     page.evaluate("document.querySelector('textarea').value = 'Ünï & so = on #1'")
     page.click(button("Copy link", "document"))

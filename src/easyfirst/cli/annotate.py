@@ -94,7 +94,7 @@ def annotate(
     with bind(host, port) as listening:
         parser = load_model(model, warns=not quiet)
         if order is Order.doubtful:
-            check_calibrated(parser, model)
+            check_calibrated(parser, model, ", or use --order given")
         corpus = _read(parser, given, Settings(Target.conllu, source=source), n_threads, quiet=quiet)
         if not corpus.items:
             raise InputError("the input has no sentences to annotate; check the files")
@@ -143,7 +143,7 @@ def _welcome(store: Store) -> None:
         say(f"{size} to annotate")
     if store.n_strangers:
         what = count(store.n_strangers, "annotated sentence")
-        say(f"warning: {what} in {store.name} are not in this corpus as the model splits it; they stay as they are")
+        say(f"warning: {store.name}: {what} not found in this corpus, and kept; was the text split differently?")
 
 
 def _user() -> str:

@@ -76,9 +76,9 @@ def warn_of_name(model: str) -> None:
         say(f"warning: {model} is {which}; write ./{model} for the directory")
 
 
-def check_calibrated(parser: Parser, name: str) -> None:
-    """Raise an error if a model has no calibration, so no confidence."""
+def check_calibrated(parser: Parser, name: str, otherwise: str = "") -> None:
+    """Raise an error if a model has no calibration, so no confidence. ``otherwise``: what can be done instead."""
     if parser.model.calibration is None:
         from easyfirst.confidence.estimates import no_calibration
 
-        raise no_calibration(name, name)
+        raise no_calibration(name, name, otherwise)

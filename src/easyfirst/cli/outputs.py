@@ -80,7 +80,7 @@ def check_output(name: str | None, replaced: Sequence[str] = ()) -> None:
         raise DataError(f"there is no directory {path.parent} for the output; make it first", source=name)
     for other in replaced if path.exists() else ():
         if other != STANDARD and Path(other).exists() and path.samefile(other):
-            raise DataError("this is also an input, and would be lost; choose another --output", source=name)
+            raise DataError("this is also an input, and would be lost; choose another output", source=name)
 
 
 @contextmanager

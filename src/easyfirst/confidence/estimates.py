@@ -128,11 +128,12 @@ def require_confidence(confidence: Confidence | None) -> Confidence:
     return confidence
 
 
-def no_calibration(subject: str, name: str) -> ModelError:
-    """Return the error for a model without a calibration. ``name``: the model as the user typed it."""
+def no_calibration(subject: str, name: str, otherwise: str = "") -> ModelError:
+    """Return the error for a model without a calibration. ``name``: the model as the user typed it. ``otherwise``: what
+    the user can do instead of calibrating it."""
     return ModelError(
         f"{subject} has no calibration, so it cannot compute confidence; add one with 'easyfirst calibrate {name} "
-        "DEV', where DEV is CoNLL-U that was not used for training"
+        f"DEV', where DEV is CoNLL-U that was not used for training{otherwise}"
     )
 
 

@@ -100,7 +100,7 @@ class Document:
         ``confidence`` the probabilities of arcs and labels, as in :meth:`Parse.to_bytes`. ``name`` is the id of the
         document; the sentences are ``name-1``, ``name-2``, ... A sentence has all of its ``n_best`` trees."""
         if not re.fullmatch(r"[^\s/]+", name):
-            raise InputError(f"the name of a document is {name!r}; it needs characters other than white space and /")
+            raise InputError(f"the name of a document is {name!r}; give a name without white space and /")
         headers = self.headers([f"{name}-{number}" for number in range(1, len(self) + 1)], name)
         blocks: list[str] = []
         for header, parse in zip(headers, self.sentences, strict=True):

@@ -73,7 +73,8 @@ def read_request(
     inputs = ", ".join(KEYS[:-1]) + " and " + KEYS[-1]
     unknown = [key for key in values if key not in (*KEYS, *MORE)]
     if unknown:
-        raise RefusedError(f"unknown key {unknown[0]!r}; give one of {inputs}, {EXAMPLE}")
+        more = ", ".join(MORE[:-1]) + " or " + MORE[-1]
+        raise RefusedError(f"unknown key {unknown[0]!r}; give one of {inputs}, {EXAMPLE}, and beside it {more}")
     model, constraints, extras = values.pop("model", None), values.pop("constraints", None), Extras.read(values)
     if model is not None and model not in (others or {}):
         names = ", ".join(others or {}) or "none"

@@ -181,6 +181,7 @@ class Editor {
     const next = order[(after + 1) % Math.max(order.length, 1)];
     if (!next) {
       this.choose(null);
+      this.focus(); // so that the keys work
       this.say("No word is doubtful.");
       return;
     }

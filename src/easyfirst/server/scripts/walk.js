@@ -49,18 +49,19 @@ class Walk extends Editor {
       .sort((one, other) => isDoubtful(other) - isDoubtful(one) || step(one) - step(other));
   }
 
-  go() {
+  // Go to the next word; what has just been done is said before the question.
+  go(done = "") {
     const words = this.open();
     if (words.length === 0) {
       this.choose(null);
-      this.say("All words were looked at: press a to accept the tree.");
+      this.say(`${done} All words were looked at: press a to accept the tree.`.trim());
       return;
     }
     const { id, label_confidence } = words[0];
     this.choose(id);
     this.picture.focus(id);
     const left = words.length === 1 ? "the last word" : `${words.length} words left`;
-    this.say(`Is ${this.name(id)} right? ${[perCent(label_confidence), left].filter(Boolean).join(", ")}.`);
+    this.say(`${done} Is ${this.name(id)} right? ${[perCent(label_confidence), left].filter(Boolean).join(", ")}.`.trim());
   }
 
   nextDoubtful() {
@@ -108,7 +109,7 @@ class Walk extends Editor {
   async apply(known, what, move = null) {
     const asked = move === null ? this.withMarks(known) : known;
     await super.apply(asked, what, move);
-    if (this.problem.hidden && !this.host.hasAttribute("aria-busy")) this.go();
+    if (this.problem.hidden && !this.host.hasAttribute("aria-busy")) this.go(what === null ? "" : this.status.textContent);
   }
 
   press(key, m) {

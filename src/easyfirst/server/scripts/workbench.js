@@ -10,7 +10,7 @@ class Workbench {
     this.form = main.querySelector("form.input");
     this.results = main.querySelector("#results");
     this.examples = main.querySelector(".examples");
-    this.items = []; // {source, conllu, confidence, known, done}
+    this.items = []; // {source, conllu, confidence, known, done}, with the confidence before any correction
     this.first = 0; // the place of the first sentence that is drawn
     this.order = "text";
     this.shown = { upos: true, lemma: false };
@@ -194,8 +194,8 @@ class Workbench {
     });
   }
 
-  keep(item, { conllu, confidence }, known, done) {
-    Object.assign(item, { conllu, confidence, known, done });
+  keep(item, { conllu }, known, done) {
+    Object.assign(item, { conllu, known, done }); // not the confidence: the order must not change under the user
     item.editor.host.classList.toggle("is-done", done);
     this.tally();
     this.save();
