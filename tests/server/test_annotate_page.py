@@ -133,3 +133,21 @@ def test_it_says_when_somebody_else_was_faster(browser: Browser, tmp_path: Path,
         browser.wait_for("document.querySelector('.annotating > .error').hidden")
         press(browser, "a")
         wait_for_progress(browser, "1 done, 2 left (anna 1)")
+
+
+def test_who_has_no_name_is_asked_for_it(browser: Browser, tmp_path: Path, model: Path) -> None:
+    corpus, out = tmp_path / "corpus.txt", tmp_path / "out.conllu"
+    corpus.write_text(TOKENS)
+    with annotating(corpus, out, model, "--order", "given") as server:
+        browser.open(f"{server.address}annotate")
+        browser.evaluate("localStorage.setItem('easyfirst.annotator', '')")
+        browser.open(f"{server.address}annotate?again")
+        browser.wait_for("document.activeElement?.id === 'annotator'")
+        assert browser.evaluate("document.querySelector('.editor')") is None
+        browser.evaluate("document.activeElement.value = 'eve'")
+        browser.evaluate("document.activeElement.dispatchEvent(new Event('change'))")
+        wait_for_progress(browser, "0 done, 3 left")
+        press(browser, "a")
+        wait_for_progress(browser, "1 done, 2 left")
+        assert saved(out)[0].metadata[BY] == "eve"
+        browser.evaluate("localStorage.clear()")

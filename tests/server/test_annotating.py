@@ -15,6 +15,7 @@ pytest.importorskip("fastapi", reason="the extra 'server' is not installed")
 
 from easyfirst.annotation.records import BY, STATUS
 from easyfirst.parser import Parser
+from easyfirst.server.annotating import is_loopback
 from easyfirst.training.data import read_treebank
 from easyfirst.treebank.conllu import read_conllu
 from tests.calibrations import BY_HAND
@@ -189,6 +190,16 @@ def test_it_says_how_many_annotated_sentences_the_corpus_lacks(corpus: Path, sur
         process.terminate()
         _, errors = process.communicate()
     assert f"{out}: 1 annotated sentence not found in this corpus, and kept" in errors
+
+
+@pytest.mark.parametrize("address", ["127.0.0.1", "127.1.2.3", "::1", "::ffff:127.0.0.1"])
+def test_addresses_of_this_machine(address: str) -> None:
+    assert is_loopback(address)
+
+
+@pytest.mark.parametrize("address", ["192.0.2.1", "2001:db8::1", "::ffff:192.0.2.1", "testclient", ""])
+def test_addresses_of_others(address: str) -> None:
+    assert not is_loopback(address)
 
 
 def test_errors_of_the_command(corpus: Path, model: Path, sure_model: Path, run: Run) -> None:

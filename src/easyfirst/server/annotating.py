@@ -8,6 +8,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Sequence
 from dataclasses import asdict
+from ipaddress import ip_address
 from typing import Any, cast
 
 from fastapi import FastAPI, Request, Response
@@ -39,7 +40,9 @@ class Annotating:
     def __init__(self, queue: Queue, bodies: Bodies, *, name: str, relations: Sequence[str], annotator: str) -> None:
         """``name`` and ``relations`` are those of the model."""
         self._queue, self._store, self._bodies = queue, queue.store, bodies
-        self._page = draw_annotation(name, relations, annotator, self._store.name)
+        self._page, self._page_elsewhere = (
+            draw_annotation(name, relations, proposed, self._store.name) for proposed in (annotator, "")
+        )
 
     def add_to(self, app: FastAPI) -> None:
         """Add the endpoints to an application."""
@@ -50,8 +53,10 @@ class Annotating:
         add(SENTENCE, self.sentence, include_in_schema=False)
         add(SENTENCE, self.save, methods=["POST"], include_in_schema=False)
 
-    async def page(self) -> Response:
-        return HTMLResponse(self._page)
+    async def page(self, request: Request) -> Response:
+        """Return the page. It proposes the name of the user of this machine only to a browser on this machine."""
+        is_here = request.client is not None and is_loopback(request.client.host)
+        return HTMLResponse(self._page if is_here else self._page_elsewhere)
 
     async def progress(self) -> Response:
         """Return how much is done, also by other processes."""
@@ -151,6 +156,15 @@ def _state(record: Record | None) -> dict[str, Any]:
 
 def _json(value: object) -> Response:
     return Response(to_json(value), media_type=JSON)
+
+
+def is_loopback(address: str) -> bool:
+    """Return whether a client's address is one of this machine itself."""
+    try:
+        found = ip_address(address)
+    except ValueError:
+        return False
+    return (getattr(found, "ipv4_mapped", None) or found).is_loopback
 
 
 def _annotator(values: dict[str, Any]) -> str:

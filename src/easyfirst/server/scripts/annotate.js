@@ -13,14 +13,26 @@ class Annotation {
     this.bar = make("progress", { "aria-label": "Sentences that are done", max: 1, value: 0 });
     this.name = make("input", { id: "annotator", autocomplete: "off", maxlength: 60, size: 12 });
     this.name.value = rememberedName() ?? this.annotator;
-    this.name.addEventListener("change", () => rememberName(this.name.value));
+    this.name.addEventListener("change", () => this.rename());
     const facts = make("div", { class: "controls progress" }, this.bar, this.count,
       make("label", { for: "annotator" }, "Your name"), this.name);
     this.message = make("div", { role: "alert", class: "error", hidden: true });
     this.host = make("article", {});
     this.place.replaceChildren(facts, this.message, this.host);
     document.addEventListener("keydown", (event) => this.shortcut(event));
-    this.move(() => this.next(null));
+    if (this.name.value.trim()) this.move(() => this.next(null));
+    else this.askName();
+  }
+
+  // Visitors from other machines say who they are before they get a sentence.
+  askName() {
+    this.host.replaceChildren(make("p", { class: "tagline" }, "Type your name above and press Enter. It is saved with your sentences."));
+    this.name.focus();
+  }
+
+  rename() {
+    rememberName(this.name.value);
+    if (!this.item && this.name.value.trim()) this.move(() => this.next(null));
   }
 
   // ---- asking the server
