@@ -85,7 +85,7 @@ def test_a_partial_tree_has_only_what_was_confirmed() -> None:
     assert (found.heads, found.relations) == ((None, 3, None), (None, "nsubj", None))
     again = read(found.write(sentence, 1))
     assert checks_of(again) == {2: Check.seen}
-    assert [word.head for word in again.words] == [None, 3, None]
+    assert [word.head_id for word in again.words] == [None, 3, None]
 
 
 @pytest.mark.parametrize(
