@@ -60,7 +60,7 @@ class TestBytes:
     def test_deps(self, run: Run, model: Path) -> None:
         done = run("parse", "-m", model, "--deps", stdin=ROWS)
         for word in sentences(done.stdout)[0].words:
-            assert word.deps == f"{word.head}:{word.relation}"
+            assert word.deps == f"{word.head_id}:{word.relation}"
 
     def test_order_is_kept_whatever_the_batches(self, run: Run, model: Path) -> None:
         lengths = [3, 1, 40, 2, 7, 1, 19, 5] * 5
