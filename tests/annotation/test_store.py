@@ -6,6 +6,7 @@ import subprocess
 import sys
 from io import BytesIO
 from pathlib import Path
+from threading import Event, Thread
 
 import pytest
 
@@ -16,6 +17,7 @@ from easyfirst.treebank.conllu import ConlluReader, read_conllu
 from easyfirst.treebank.tree import check_known_arcs, check_tree
 from tests.annotation.corpora import WORDS, conllu, corpus_of, done, partial, save, small_corpus
 from tests.kills import kills
+from tests.patience import PATIENCE
 
 
 def test_the_file_has_the_annotated_sentences_in_the_order_of_the_corpus(tmp_path: Path) -> None:
@@ -201,3 +203,28 @@ def test_a_save_that_is_killed_anywhere_loses_nothing(tmp_path: Path) -> None:
         n_saved += again.is_done(2)
         assert again.progress.done == len(list(read_conllu(out))) == 1 + again.is_done(2)
     assert 0 < n_saved < n_kills
+
+
+def test_reading_does_not_wait_for_a_save_that_waits_for_another_process(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    store = Store(tmp_path / "out.conllu", small_corpus())
+    is_waiting, is_free = Event(), Event()
+
+    def wait(descriptor: int | None) -> None:
+        is_waiting.set()
+        is_free.wait()
+
+    monkeypatch.setattr("easyfirst.annotation.store.hold", wait)
+    saving = Thread(target=store.refresh)
+    saving.start()
+    reading = Thread(target=lambda: (store[1], store.progress))
+    try:
+        assert is_waiting.wait(PATIENCE)
+        reading.start()
+        reading.join(20)
+        assert not reading.is_alive()
+    finally:
+        is_free.set()
+        saving.join()
+        reading.join()

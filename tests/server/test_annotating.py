@@ -104,6 +104,7 @@ def test_a_sentence_is_completed_under_what_was_confirmed(annotator: Server) -> 
     ("values", "status", "message"),
     [
         ({"status": "finished"}, 422, "it must be done or partial"),
+        ({"status": []}, 422, "it must be done or partial"),
         ({"heads": [1, 1]}, 422, "the sentence has 4 words"),
         ({"heads": [2, 1, 1, 0]}, 422, "form a cycle"),
         ({"heads": "0 1 1 1"}, 422, "heads must be a list"),
@@ -112,6 +113,7 @@ def test_a_sentence_is_completed_under_what_was_confirmed(annotator: Server) -> 
         ({"relations": ["root", "a b", "dep", "dep"]}, 422, "without spaces"),
         ({"checks": {"9": "seen"}}, 422, "word 9 is confirmed"),
         ({"checks": {"1": "sure"}}, 422, "seen or corrected"),
+        ({"checks": {"1": ["seen"]}}, 422, "seen or corrected"),
         ({"checks": [1]}, 422, "checks must be an object"),
         ({"annotator": "a,b"}, 422, "without commas"),
         ({"annotator": None}, 422, "annotator must be a string"),

@@ -22,6 +22,7 @@ from easyfirst.errors import ConstraintError, EasyFirstError
 from easyfirst.parser import Parser, load
 from easyfirst.server.answers import Answerer
 from easyfirst.server.constrained import CONSTRAINING, ConflictError, constraints_dict
+from easyfirst.server.extras import Extras
 from easyfirst.server.limits import Limits, RefusedError
 from easyfirst.server.parse_request import read_request
 from easyfirst.text.steps import finish
@@ -150,6 +151,7 @@ def test_alternatives_and_pictures() -> None:
         ({"conllu": "1\tx\n"}, 422, "conllu:1:"),
         ({"tokens": [["a"]], "include": ["tree"]}, 422, "include must be a list of some of"),
         ({"tokens": [["a"]], "model": "pt"}, 409, "this server has no other model 'pt'"),
+        ({"tokens": [["a"]], "model": []}, 409, "this server has no other model []"),
         ({"tokens": [["a"]], "first": 0}, 422, "first must be a whole number from 1"),
         ({"tokens": [["a"]], "width": 3}, 422, "width must be a number of pixels from 160"),
         ({"tokens": [["a"]], "show": "colour"}, 422, "show cannot be read"),
@@ -159,6 +161,31 @@ def test_requests_that_are_refused(body: dict[str, Any], status: int, message: s
     with pytest.raises(EasyFirstError, match=re.escape(message)) as refused:
         ask(body, limits=Limits(max_constrained_words=20, max_constraints=8))
     assert getattr(refused.value, "status", 422) == status
+
+
+class _Incomparable(str):
+    """A string that must not be compared, as a range does with each of its numbers to find it."""
+
+    __slots__ = ()
+    __hash__ = str.__hash__
+
+    def __eq__(self, other: object) -> bool:
+        raise AssertionError("compared")
+
+
+def test_a_number_that_is_a_string_is_refused_without_counting_to_the_greatest() -> None:
+    with pytest.raises(RefusedError, match="first must be a whole number"):
+        Extras.read({"first": _Incomparable("7")})
+
+
+@pytest.mark.parametrize("first", [[], None, 1.5, True, 10**12])
+def test_wrong_numbers_are_refused(first: object) -> None:
+    with pytest.raises(RefusedError, match="first must be a whole number"):
+        Extras.read({"first": first})
+
+
+def test_a_whole_number_may_have_a_fraction_of_zero() -> None:
+    assert Extras.read({"first": 7.0}) == Extras.read({"first": 7})
 
 
 def test_a_conflict_is_named_in_json(server: Server) -> None:

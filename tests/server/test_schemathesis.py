@@ -19,18 +19,7 @@ from tests.server.conftest import Server
 @pytest.mark.slow
 def test_the_api_keeps_to_its_description(server: Server, tmp_path: Path) -> None:
     address = f"{server.address}openapi.json"
-    # the phase of coverage takes minutes: it combines all optional keys of a request
-    options = [
-        "--phases",
-        "examples,fuzzing",
-        "--max-examples",
-        "60",
-        "--seed",
-        "1",
-        "--suppress-health-check",
-        "all",
-        "--no-color",
-    ]
+    options = ["--max-examples", "60", "--seed", "1", "--suppress-health-check", "all", "--no-color"]
     options += ["--request-timeout", str(PATIENCE)]
     command = [sys.executable, "-m", "schemathesis.cli", "run", address, *options]
     environment = {**os.environ, "SCHEMATHESIS_HOOKS": "schemathesis_hooks", "PYTHONPATH": str(Path(__file__).parent)}

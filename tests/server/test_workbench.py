@@ -272,6 +272,23 @@ def test_a_link_carries_the_text_and_sends_it_to_nobody(page: Browser, english: 
     assert set(page.requests) - {"data:,"} == {english.address, f"{english.address}parse"}
 
 
+def test_a_link_does_not_replace_what_was_saved(page: Browser, english: Server) -> None:
+    type_in(page, "She likes apples.")
+    page.click(button("Copy link", "document"))
+    page.wait_for("location.hash.length > 1")
+    page.click(button("Accept"))
+    page.wait_for("document.querySelector('#result').textContent.startsWith('All sentences are accepted')")
+    link, saved = page.evaluate("[location.href, localStorage.getItem('easyfirst.workbench')]")
+    page.open("about:blank")
+    page.open(link)  # as reloading the page does
+    page.wait_for("document.querySelector('.saved') !== null")
+    assert page.evaluate("document.querySelector('textarea').value") == "She likes apples."
+    assert page.evaluate("localStorage.getItem('easyfirst.workbench')") == saved
+    page.click("[...document.querySelectorAll('.saved button')][0]")
+    drawn(page)
+    assert page.evaluate("document.querySelectorAll('.is-done').length") == 1
+
+
 def test_files_are_opened_and_downloaded(page: Browser, tmp_path: Path) -> None:
     rows = ["I", "saw", "the", "man", "with", "the", "telescope"]
     lines = [

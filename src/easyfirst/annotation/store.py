@@ -79,7 +79,7 @@ class Store:
         self._path = path.resolve()  # through symbolic links, so that they stay
         if not self._path.parent.is_dir():
             raise DataError(f"there is no directory {path.parent} for the output; make it first", source=self._name)
-        self._records: dict[int, Record] = {}
+        self._records: dict[int, Record] = {}  # replaced as a whole, never changed
         self._strangers: list[tuple[int, bytes]] = []  # sentences that are not in the corpus, and their numbers
         self._stamp: tuple[int, ...] | None = None  # of the file when it was read or written
         self._lock = RLock()
@@ -92,8 +92,7 @@ class Store:
 
     def __getitem__(self, number: int) -> Record | None:
         """Return the record of a sentence; None if nobody has annotated it."""
-        with self._lock:
-            return self._records.get(number)
+        return self._records.get(number)  # without the lock, which a save holds while it waits for other processes
 
     @property
     def n_strangers(self) -> int:
@@ -102,8 +101,7 @@ class Store:
 
     @property
     def progress(self) -> Progress:
-        with self._lock:
-            records = dict(self._records)
+        records = self._records
         done = [number for number, record in records.items() if record.annotation.status is Status.done]
         by = Counter(records[number].annotation.annotators[-1:] for number in done)
         return Progress(

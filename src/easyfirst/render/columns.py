@@ -10,7 +10,8 @@ from easyfirst.treebank.sentence import Sentence
 
 NONE = "none"
 _KINDS = {name.lower(): kind for kind, name in ANNOTATIONS.items()}
-NAMES = tuple(_KINDS)
+COLUMNS = tuple(_KINDS)
+"""The names of the columns that can be shown."""
 
 
 def read_columns(show: str | Iterable[str]) -> tuple[str, ...]:

@@ -175,7 +175,7 @@ def _annotator(values: dict[str, Any]) -> str:
 
 
 def _status(value: object) -> Status:
-    if value not in Status.__members__:
+    if not isinstance(value, str) or value not in Status.__members__:
         raise RefusedError(f"status is {value!r}; it must be done or partial, {SAVE_EXAMPLE}")
     return Status(value)
 
@@ -194,7 +194,8 @@ def _checks(given: object) -> dict[int, Check]:
         raise RefusedError(f"checks must be an object, {SAVE_EXAMPLE}")
     found: dict[int, Check] = {}
     for m, check in cast("dict[str, object]", given).items():
-        if not (m.isascii() and m.isdecimal() and len(m) < 10) or check not in Check.__members__:
+        is_number = m.isascii() and m.isdecimal() and len(m) < 10
+        if not is_number or not isinstance(check, str) or check not in Check.__members__:
             raise RefusedError(f"checks has {m!r}: {check!r}; give the number of a word, and seen or corrected")
         found[int(m)] = Check(check)
     return found

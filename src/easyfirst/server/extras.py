@@ -51,7 +51,9 @@ class Extras:
         """Read and remove the keys ``include``, ``width``, ``show`` and ``first`` of a request."""
         names, width, show = values.pop("include", []), values.pop("width", WIDTH), values.pop("show", None)
         first = values.pop("first", 1)
-        if isinstance(first, bool) or first not in range(1, MAX_FIRST + 1):
+        if isinstance(first, float) and first.is_integer():  # JSON makes no difference between 1.0 and 1
+            first = int(first)
+        if type(first) is not int or not 1 <= first <= MAX_FIRST:  # "in range" compares a string with each number
             raise RefusedError(f"first must be a whole number from 1 to {MAX_FIRST:,}")
         if not isinstance(names, list) or any(name not in NAMES for name in cast("list[Any]", names)):
             raise RefusedError(f"include must be a list of some of {', '.join(NAMES)}")
@@ -63,7 +65,7 @@ class Extras:
             read_columns("none" if show is None else show)
         except InputError as error:
             raise RefusedError(f"show cannot be read: {error}") from None
-        return cls(tuple(dict.fromkeys(cast("list[str]", names))), width, show, int(first))
+        return cls(tuple(dict.fromkeys(cast("list[str]", names))), width, show, first)
 
     def of(self, found: Parse | Explanation, number: int) -> dict[str, Any]:
         """Return the values for a sentence, given its number in the response."""

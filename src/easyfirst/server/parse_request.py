@@ -76,7 +76,7 @@ def read_request(
         more = ", ".join(MORE[:-1]) + " or " + MORE[-1]
         raise RefusedError(f"unknown key {unknown[0]!r}; give one of {inputs}, {EXAMPLE}, and beside it {more}")
     model, constraints, extras = values.pop("model", None), values.pop("constraints", None), Extras.read(values)
-    if model is not None and model not in (others or {}):
+    if model is not None and (not isinstance(model, str) or model not in (others or {})):
         names = ", ".join(others or {}) or "none"
         raise RefusedError(f"this server has no other model {model!r}; it has: {names}", 409)
     parser = parser if model is None else (others or {})[model]

@@ -6,7 +6,7 @@ from typing import Annotated, Any, Literal, cast
 
 from pydantic import BaseModel, ConfigDict, Field, RootModel
 
-from easyfirst.render.columns import NAMES, NONE
+from easyfirst.render.columns import COLUMNS
 from easyfirst.render.svg import MIN_WIDTH, WIDTH
 from easyfirst.server.extras import MAX_FIRST, MAX_WIDTH
 
@@ -17,8 +17,8 @@ WordNumber = Annotated[str, Field(pattern=r"^[0-9]{1,9}$")]
 Words = Annotated[list[WordForm], Field(min_length=1)]
 WordsWithTag = Annotated[list[tuple[WordForm, Tag]], Field(min_length=1)]
 WordsWithTags = Annotated[list[tuple[WordForm, Tag, Tag]], Field(min_length=1)]
-Column = "|".join(NAMES)
-Columns = Annotated[str, Field(pattern=f"^({NONE}|({Column})(,({Column}))*)$")]
+_COLUMN = "(" + "|".join(COLUMNS) + ")"
+Columns = Annotated[str, Field(pattern=rf"^(none|{_COLUMN}(,{_COLUMN})*)$")]
 Probability = Annotated[float, Field(ge=0, le=1)] | None
 
 UNCALIBRATED = "Null if the model has no calibration."

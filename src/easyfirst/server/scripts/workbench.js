@@ -15,9 +15,11 @@ class Workbench {
     this.order = "text";
     this.shown = { upos: true, lemma: false };
     this.prepareForm();
-    this.offerSaved();
+    const isOffered = this.offerSaved();
     const linked = linkedText();
-    if (linked) this.open(linked.text, linked.kind);
+    // parsing replaces what is saved, so where something is, the user decides
+    if (linked && isOffered) this.fill(linked.text, linked.kind);
+    else if (linked) this.open(linked.text, linked.kind);
   }
 
   // ---- the form
@@ -66,9 +68,13 @@ class Workbench {
     return make("label", {}, "Model ", menu);
   }
 
-  open(text, kind) {
+  fill(text, kind) {
     this.form.elements.text.value = text;
     if ([...this.form.elements.kind.options].some((option) => option.value === kind)) this.form.elements.kind.value = kind;
+  }
+
+  open(text, kind) {
+    this.fill(text, kind);
     return this.start(text, this.form.elements.kind.value);
   }
 
@@ -265,9 +271,10 @@ class Workbench {
     if (!isSaved) this.say("This is too much to be saved in the browser: download the CoNLL-U before you leave.");
   }
 
+  // Offer to continue with the work that was saved; return whether there is some.
   offerSaved() {
     const work = savedWork();
-    if (!work?.items.length) return;
+    if (!work?.items.length) return false;
     const n = work.items.length, done = work.items.filter((item) => item.done).length;
     const text = `Continue with ${n} ${n === 1 ? "sentence" : "sentences"}${done ? `, ${done} accepted` : ""}`;
     const offer = make("p", { class: "controls saved" });
@@ -286,6 +293,7 @@ class Workbench {
       }),
     );
     this.results.append(offer);
+    return true;
   }
 }
 
