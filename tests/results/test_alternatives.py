@@ -64,3 +64,15 @@ def test_what_constraints_forbid_is_no_alternative() -> None:
     explanation = PARSER.explain(["the", "fox", "saw", "the", "apples"], constraints=known)
     assert {other.head for other in explanation.alternatives[0]} == {2}
     assert 5 not in {other.head for other in explanation.alternatives[3]}
+
+
+@settings(max_examples=15, deadline=None)
+@given(FORMS)
+def test_forbidden_arcs_are_no_alternatives(forms: list[str]) -> None:
+    free = PARSER.parse([forms])[0]
+    for m, head in enumerate(free.heads, 1):
+        if len(forms) == 1 or head == 0:
+            continue
+        known = Constraints.of(forbidden=[(head, m)])
+        others = PARSER.explain(forms, constraints=known, runners_up=ALL).alternatives[m - 1]
+        assert head not in {each.head for each in others}

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from easyfirst.confidence.estimates import rounded
+from easyfirst.constraints.records import Constraints, ForbiddenArc
 from easyfirst.nn.arrays import Floats, Ints
 from easyfirst.treebank.lifting import Label
 
@@ -63,7 +64,8 @@ class Rivals:
                 self._gaps[modifier, head] = gap, label
 
     def of(self, parse: Parse) -> tuple[tuple[WordAlternative, ...], ...]:
-        """Return the alternatives of each word, the most probable first, with its own arc."""
+        """Return the alternatives of each word, the most probable first, with its own arc. Forbidden arcs are none."""
+        forbidden = _forbidden(parse.constraints)
         by_word: list[list[tuple[int, int, float]]] = [[] for _ in range(len(parse))]
         for (m, head), (gap, label) in self._gaps.items():
             by_word[m].append((head + 1, label, gap))
@@ -78,12 +80,22 @@ class Rivals:
                 for label, gap in zip(self._labels, gaps, strict=False)
                 if label.relation != relation and np.isfinite(gap) and (m, head - 1) in self._gaps
             ]
+            heads, same = (
+                [each for each in arcs if not {(m + 1, each[0], None), (m + 1, each[0], each[1])} & forbidden]
+                for arcs in (heads, same)
+            )
             arc, label = (confidence.arcs[m], confidence.labels[m]) if confidence else (None, None)
             rest = _share(same, None if arc is None or label is None else max(arc - label, 0.0), temperature)
             rest += _share(heads, None if arc is None else 1 - arc, temperature)
             own = WordAlternative(head, relation, label)
             found.append((own, *_likeliest(rest)))
         return tuple(found)
+
+
+def _forbidden(constraints: Constraints | None) -> set[tuple[int, int, str | None]]:
+    """Return the forbidden arcs as (modifier, head, relation), where None is any relation."""
+    items = constraints.items if constraints else ()
+    return {(item.modifier, item.head, item.relation) for item in items if isinstance(item, ForbiddenArc)}
 
 
 def _likeliest(rest: list[tuple[WordAlternative, float]]) -> list[WordAlternative]:
