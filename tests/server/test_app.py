@@ -73,6 +73,13 @@ def test_another_model(model: Path, tagged_model: Path) -> None:
         assert "The model xpos" in server.ask("GET", "/model", headers={"Accept": "text/html"}).body.decode()
 
 
+def test_all_installed_models(model: Path) -> None:
+    with running(model, "--installed") as server:
+        for asked, name in (({}, "whole"), ({"model": "en"}, "en")):
+            answer = server.parse({"text": "The fox jumps.", **asked})
+            assert (answer.status, answer.json["model"]["name"]) == (200, name)
+
+
 def test_health_and_model(server: Server, model: Path) -> None:
     health = {"status": "ok", "model": "whole", "easyfirst_version": __version__, "waiting": 0}
     assert server.ask("GET", "/health").json == health

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Annotated, Any
 
 from typer import BadParameter, Option
@@ -12,7 +13,7 @@ from easyfirst.cli.loading import set_threads, warn_of_name
 from easyfirst.cli.options import ModelName, Threads
 from easyfirst.cli.outputs import check_output
 from easyfirst.cli.serving import AllowedHosts, Host, LogRequests, Port, require_server, serve_parser
-from easyfirst.model.bundled import find_model
+from easyfirst.model.bundled import find_model, known_models
 
 if TYPE_CHECKING:
     from easyfirst.parser import Parser
@@ -31,6 +32,9 @@ def serve(
         list[str] | None,
         Option("--also", metavar="MODEL", help="Another model, to choose on the page and by its name. Repeatable."),
     ] = None,
+    installed: Annotated[
+        bool, Option("--installed", help="Serve all models that 'easyfirst models' lists, to choose on the page.")
+    ] = False,
     host: Host = "127.0.0.1",
     port: Port = 8000,
     open_page: Annotated[
@@ -90,6 +94,7 @@ def serve(
     Examples:
       easyfirst serve
       easyfirst serve --model my-model --port 8080 --no-open
+      easyfirst serve --installed
       curl --json '{"text": "The fox jumps."}' http://127.0.0.1:8000/parse
 
     Requests that arrive together are parsed in one batch. Ctrl-C (or SIGTERM, or SIGHUP) finishes the
@@ -131,9 +136,15 @@ def serve(
         allowed_hosts=allow_host or (),
         opens_page=open_page,
         log_requests=log_requests,
-        others=dict(_served(each) for each in also or ()),
+        others=dict(_served(each) for each in _others(model, also or (), installed=installed)),
     )
     print("stopped")
+
+
+def _others(model: str, also: Sequence[str], *, installed: bool) -> list[str]:
+    """Return the models to serve beside the main one, each once."""
+    known = [each.name for each in known_models()] if installed else []
+    return [name for name in dict.fromkeys((*also, *known)) if name != model]
 
 
 def _served(model: str) -> tuple[str, tuple[Parser, dict[str, Any]]]:
