@@ -142,6 +142,14 @@ def test_requests_that_mean_nothing_are_refused(annotator: Server) -> None:
     )
 
 
+def test_a_page_of_another_site_claims_nothing(annotator: Server) -> None:
+    path = "/annotate/sentences/12?annotator={}"
+    foreign = {"Sec-Fetch-Site": "cross-site", "Sec-Fetch-Mode": "no-cors"}
+    assert annotator.ask("GET", path.format("mallory"), headers=foreign).status == 200
+    assert annotator.ask("GET", path.format("anna")).json["open_at"] is None
+    assert annotator.ask("GET", path.format("bert")).json["open_at"] == "anna"
+
+
 def test_everything_that_was_accepted_is_there_after_a_kill(corpus: Path, sure_model: Path) -> None:
     out = corpus.with_suffix(".conllu")
     with annotating(corpus, out, sure_model) as server:

@@ -74,10 +74,12 @@ class Annotating:
         return _json({"sentence": None if number is None else self._describe(number), "progress": self._progress()})
 
     async def sentence(self, number: str, request: Request) -> Response:
-        """Return a sentence with what was confirmed, and claim it for an annotator, unless somebody else has it."""
+        """Return a sentence with what was confirmed, and claim it for an annotator, unless somebody else has it. A page
+        of another site claims nothing: browsers send its images without an Origin, but say that they are cross-site."""
         place = self._number(number)
         await asyncio.to_thread(self._store.refresh)
-        name = request.query_params.get("annotator", "")
+        is_own = request.headers.get("Sec-Fetch-Site", "same-origin") == "same-origin"
+        name = request.query_params.get("annotator", "") if is_own else ""
         owner = self._queue.claim(place, check_name(name)) if name else None
         return _json({"sentence": self._describe(place), "open_at": owner, "progress": self._progress()})
 
