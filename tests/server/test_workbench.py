@@ -289,6 +289,21 @@ def test_a_link_does_not_replace_what_was_saved(page: Browser, english: Server) 
     assert page.evaluate("document.querySelectorAll('.is-done').length") == 1
 
 
+def test_another_text_does_not_replace_corrections(page: Browser, english: Server) -> None:
+    type_in(page, "She likes apples.")
+    page.click(button("Accept"))
+    page.wait_for("document.querySelector('#result').textContent.startsWith('All sentences are accepted')")
+    type_in(page, "It rains.")
+    page.wait_for("document.querySelector('.saved')?.textContent.startsWith('Go back to 1 sentence, 1 accepted')")
+    page.open("about:blank")
+    page.open(english.address)
+    assert page.evaluate("document.querySelectorAll('.saved').length") == 2  # that of the new text, too
+    page.click("[...document.querySelectorAll('.saved')][1].querySelector('button')")
+    page.wait_for("document.querySelectorAll('.is-done').length === 1")
+    assert page.evaluate("document.querySelector('textarea').value") == "She likes apples."
+    assert page.evaluate("Object.keys(localStorage)") == ["easyfirst.workbench"]  # nobody had corrected the other one
+
+
 def test_files_are_opened_and_downloaded(page: Browser, tmp_path: Path) -> None:
     rows = ["I", "saw", "the", "man", "with", "the", "telescope"]
     lines = [

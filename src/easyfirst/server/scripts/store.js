@@ -2,32 +2,39 @@
 // part of an address after # is never sent to a server.
 
 const PLACE = "easyfirst.workbench";
+const BEFORE = "easyfirst.workbench.before"; // corrections that another text has replaced
 
 // Save the work; return whether there was room for it.
-function saveWork(work) {
+function saveWork(work, place = PLACE) {
   try {
-    localStorage.setItem(PLACE, JSON.stringify({ version: 1, ...work }));
+    localStorage.setItem(place, JSON.stringify({ version: 1, ...work }));
     return true;
   } catch {
     return false; // too much, or storage is switched off
   }
 }
 
-function savedWork() {
+function savedWork(place = PLACE) {
   try {
-    const work = JSON.parse(localStorage.getItem(PLACE));
+    const work = JSON.parse(localStorage.getItem(place));
     return work?.version === 1 && Array.isArray(work.items) ? work : null;
   } catch {
     return null;
   }
 }
 
-function forgetWork() {
+function forgetWork(place = PLACE) {
   try {
-    localStorage.removeItem(PLACE);
+    localStorage.removeItem(place);
   } catch {
     // there is nothing to forget
   }
+}
+
+// Keep the saved work, if somebody has corrected or accepted something, while other work takes its place.
+function setWorkAside() {
+  const work = savedWork();
+  if (work?.items.some(({ known, done }) => known || done)) saveWork(work, BEFORE);
 }
 
 function linkTo(text, kind) {

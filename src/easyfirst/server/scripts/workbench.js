@@ -19,7 +19,8 @@ class Workbench {
     const linked = linkedText();
     // parsing replaces what is saved, so where something is, the user decides
     if (linked && isOffered) this.fill(linked.text, linked.kind);
-    else if (linked) this.open(linked.text, linked.kind);
+    // after the first frame, because the browser complains if something has the focus before the form gets it
+    else if (linked) requestAnimationFrame(() => this.open(linked.text, linked.kind));
   }
 
   // ---- the form
@@ -128,11 +129,13 @@ class Workbench {
           items.push({ source: conllu, conllu, confidence, known: constraints ?? null, done: false });
         }
       }
+      setWorkAside();
       this.items = items;
       this.warnings = [...warnings];
       this.first = 0;
       this.save();
       await this.show();
+      this.results.append(this.offer(BEFORE) ?? "");
       this.results.querySelector("#result").focus();
     } catch (error) {
       this.results.replaceChildren(make("p", { class: "error", role: "alert", id: "result", tabindex: -1 }, error.message));
@@ -271,29 +274,41 @@ class Workbench {
     if (!isSaved) this.say("This is too much to be saved in the browser: download the CoNLL-U before you leave.");
   }
 
-  // Offer to continue with the work that was saved; return whether there is some.
+  // Offer to continue with what was saved; return whether there is something.
   offerSaved() {
-    const work = savedWork();
-    if (!work?.items.length) return false;
+    const offers = [PLACE, BEFORE].map((place) => this.offer(place)).filter((offer) => offer);
+    this.results.append(...offers);
+    return offers.length > 0;
+  }
+
+  // Return an offer to continue with the work at a place, if there is some.
+  offer(place) {
+    const work = savedWork(place);
+    if (!work?.items.length) return null;
     const n = work.items.length, done = work.items.filter((item) => item.done).length;
-    const text = `Continue with ${n} ${n === 1 ? "sentence" : "sentences"}${done ? `, ${done} accepted` : ""}`;
+    const size = `${n} ${n === 1 ? "sentence" : "sentences"}${done ? `, ${done} accepted` : ""}`;
     const offer = make("p", { class: "controls saved" });
     offer.append(
-      button(text, async () => {
-        Object.assign(this, { items: work.items, warnings: [] });
-        const { text: area, kind } = this.form.elements;
-        [area.value, kind.value] = [work.text, work.kind];
-        this.examples.hidden = true;
-        offer.remove();
-        await this.show().catch((error) => this.say(error.message));
-      }),
+      button(place === PLACE ? `Continue with ${size}` : `Go back to ${size}`, () => this.resume(work, place, offer)),
       button("Forget them", () => {
-        forgetWork();
+        forgetWork(place);
         offer.remove();
       }),
     );
-    this.results.append(offer);
-    return true;
+    return offer;
+  }
+
+  async resume(work, place, offer) {
+    if (place === BEFORE) {
+      forgetWork(BEFORE);
+      setWorkAside();
+    }
+    Object.assign(this, { items: work.items, warnings: [], first: 0 });
+    this.fill(work.text, work.kind);
+    this.examples.hidden = true;
+    offer.remove();
+    this.save();
+    await this.show().catch((error) => this.say(error.message));
   }
 }
 
