@@ -16,7 +16,7 @@ def main() -> None:
     engine = core.isa if core else "numpy"
     assert engine == expected, f"the engine is {engine} instead of {expected} ({why_missing()})"
     document = easyfirst.load("en")(TEXT)
-    assert [[(word.form, word.head, word.relation) for word in parse.words] for parse in document] == TREES
+    assert [[(word.form, word.head_id, word.relation) for word in parse] for parse in document] == TREES
     print(f"{easyfirst.__file__}: {engine}")
 
 

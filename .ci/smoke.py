@@ -34,7 +34,7 @@ def command(*arguments: str | Path) -> str:
 def check_parsing() -> None:
     """Parse the text in Python and on the command line."""
     document = easyfirst.load("en")(TEXT)
-    assert [[(word.form, word.head, word.relation) for word in parse.words] for parse in document] == TREES
+    assert [[(word.form, word.head_id, word.relation) for word in parse] for parse in document] == TREES
     sentences = [json.loads(line)["words"] for line in command("parse", "--to", "json", "--text", TEXT).splitlines()]
     assert [[(word["form"], word["head"], word["relation"]) for word in words] for words in sentences] == TREES
 
