@@ -6,7 +6,6 @@ import json
 import shutil
 import subprocess
 import tarfile
-import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -339,8 +338,7 @@ def open_file(page: Browser, path: Path) -> None:
 
 
 def downloaded(path: Path) -> bytes:
-    wait_until(lambda: path.exists() and path.stat().st_size > 0)
-    time.sleep(0.05)
+    wait_until(lambda: path.exists() and path.stat().st_size > 0 and not list(path.parent.glob("*.crdownload")))
     return path.read_bytes()
 
 

@@ -123,7 +123,7 @@ class ReliabilityReport:
     least_sure_errors: float
     """The share of all wrong heads that are in the tenth of the sentences with the lowest tree confidence."""
     relations: tuple[RelationReliability, ...]
-    """Of each relation with ``LEAST_CASES`` words or more, the most frequent first."""
+    """The calibration of each relation with ``LEAST_CASES`` words or more, the most frequent first."""
 
     @classmethod
     def of(

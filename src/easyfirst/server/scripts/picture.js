@@ -1,5 +1,5 @@
 // The picture of a sentence, made to be worked with: words can be clicked, dragged to one another and reached with the
-// keyboard. It reports what the user does, and knows nothing of constraints.
+// keyboard. It reports what the user does, and does not depend on constraints.
 //
 //   picked(m)        a word was clicked, or Enter pressed on it
 //   dragged(m, h)    a word was dragged to another
