@@ -21,6 +21,8 @@ import pytest
 from easyfirst.parser import Parser
 from tests.commands import Run, run_here
 from tests.patience import PATIENCE
+from tests.render.browser import Browser, find_browser
+from tests.server.workbenches import REFUSED, drawn
 from tests.small_models import small_model, small_tagger, small_tokenizer
 
 JSON = {"Content-Type": "application/json"}
@@ -160,3 +162,40 @@ def server(model: Path) -> Iterator[Server]:
 def run() -> Run:
     """The command in this process, which must end by itself."""
     return run_here
+
+
+@pytest.fixture(scope="module")
+def english() -> Iterator[Server]:
+    with running("en") as server:
+        yield server
+
+
+@pytest.fixture(scope="module")
+def chromium(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Browser]:
+    browser = Browser(str(find_browser()), tmp_path_factory.mktemp("profile"))
+    yield browser
+    browser.close()
+
+
+@pytest.fixture
+def page(chromium: Browser, english: Server) -> Iterator[Browser]:
+    """The empty page, in a browser that remembers nothing."""
+    chromium.open(english.address)
+    chromium.evaluate("localStorage.clear()")
+    chromium.open("about:blank")
+    chromium.open(english.address)
+    yield chromium
+    assert set(chromium.complaints) <= {REFUSED}
+    assert {url.partition("/")[0] for url in chromium.requests if not url.startswith(english.address)} <= {
+        "data:,",
+        "blob:http:",
+        "data:image",
+    }
+
+
+@pytest.fixture
+def saw(page: Browser) -> Browser:
+    """The page with the first example: I saw the man with the telescope."""
+    page.click("document.querySelector('.examples button')")
+    drawn(page)
+    return page
